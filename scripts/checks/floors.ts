@@ -37,7 +37,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
     ['navigation', 'prefetch'],
   ],
   'src/server': [
-    ['http'],
+    ['http', 'values'],
     ['stores', 'config'],
     ['secrets'],
     ['api'],

@@ -1,6 +1,6 @@
 import { notFound } from '../../../shared/control-flow.ts'
 import { checkValueAsync, type Schema } from '../../../shared/schema.ts'
-import { ignoreRejections } from '../../http/find-promises.ts'
+import { ignoreRejections } from '../../values/find-promises.ts'
 import type { LoaderArgs } from '../../api/loader-types.ts'
 
 /**

@@ -2,14 +2,14 @@ import type { CacheOptions, LoaderArgs, LoaderContext } from '../../api/loader-t
 import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { LateChangeError } from '../../request/late-changes.ts'
-import { ownGetters } from '../../http/own-getters.ts'
+import { ownGetters } from '../../values/own-getters.ts'
 import { watchSessions } from '../../secrets/session-reads.ts'
 import type { Schema } from '../../../shared/schema.ts'
 import type { RawSearch } from '../../../shared/raw-search.ts'
 import { checkParams } from './check-params.ts'
 import { deferMembers, type Deferrable } from './deferred.ts'
 import type { SegmentFacts } from './segment-facts.ts'
-import { holdsSearch, trackSearch } from '../../http/track-search.ts'
+import { holdsSearch, trackSearch } from '../../values/track-search.ts'
 
 /** Parts of one call of a loader. */
 export interface LoaderCall {

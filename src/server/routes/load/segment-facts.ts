@@ -1,7 +1,7 @@
 import type { SegmentMeta } from '../../../shared/protocol/route-data.ts'
 import type { CacheOptions } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
-import type { SearchListener } from '../../http/track-search.ts'
+import type { SearchListener } from '../../values/track-search.ts'
 import type { SessionListener } from '../../secrets/session-reads.ts'
 
 /**

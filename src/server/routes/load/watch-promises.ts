@@ -1,8 +1,8 @@
 import type { RequestContext } from '../../request/context.ts'
 import { type FailurePlace } from '../../request/request-reporter.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
-import { readOnce } from '../../http/read-once.ts'
-import { isPlainJson, promisesIn } from '../../http/find-promises.ts'
+import { readOnce } from '../../values/read-once.ts'
+import { isPlainJson, promisesIn } from '../../values/find-promises.ts'
 
 /**
  * Handles the rejections of all promises in an author's value, however deep: the answer may be sent without them, for

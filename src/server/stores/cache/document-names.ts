@@ -4,7 +4,7 @@
  * copies each; the oldest go first.
  */
 import type { RawSearch } from '../../../shared/raw-search.ts'
-import type { SearchListener } from '../../http/track-search.ts'
+import type { SearchListener } from '../../values/track-search.ts'
 import { createLruCache } from './lru-cache.ts'
 
 const MOST_PAGES = 1_000

@@ -6,7 +6,7 @@
 import { createValueDecoder } from '../../../shared/protocol/decode-values.ts'
 import { isJsonValue } from '../../../shared/protocol/hydration-data.ts'
 import { findLostValue } from '../../../shared/protocol/lost-values.ts'
-import { ignoreRejections } from '../../http/find-promises.ts'
+import { ignoreRejections } from '../../values/find-promises.ts'
 import { createFrameWriter } from '../../../shared/protocol/value-frames.ts'
 
 /** A value that cannot be kept. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readOnce } from '../../../src/server/http/read-once.ts'
+import { readOnce } from '../../../src/server/values/read-once.ts'
 
 test('each getter is asked once, wherever it stands, and all who read see what it gave', () => {
   let asked = 0

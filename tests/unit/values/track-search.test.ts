@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { holdsSearch } from '../../../src/server/http/track-search.ts'
+import { holdsSearch } from '../../../src/server/values/track-search.ts'
 
 const SEARCH = Object.freeze({ tab: 'log' })
 
