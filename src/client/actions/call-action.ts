@@ -275,7 +275,7 @@ function startCall(
         if (!over && outcome === undefined && !isReady) return
         if (head?.route && head.redirect && !outcome) {
           const { redirect, ...page } = head
-          known.keepVerdict(pageOf(redirect.to), page)
+          known.keepAnswer(pageOf(redirect.to), page)
         }
         resolve(request)
       },

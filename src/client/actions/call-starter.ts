@@ -1,4 +1,4 @@
-import { isBlocked } from '../core/navigation/guarded.ts'
+import { isBlocked } from '../core/navigation/call-safely.ts'
 import { localHref, withoutHash } from '../core/data/local-href.ts'
 import { startRouteRequest } from '../core/data/route-request.ts'
 import type { RouteStore } from '../core/data/route-store.ts'

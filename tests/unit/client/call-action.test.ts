@@ -173,7 +173,7 @@ describe('the answer of a call', () => {
     await flush()
     got[0]?.answer(200, { ...head, redirect: { to: "/form?q=%C3%A9'#part" } }, result({}), pageData(1))
     await value
-    expect(known.verdict('/form?q=%C3%A9%27')?.value).toMatchObject({ route: '/form' })
+    expect(known.answerOf('/form?q=%C3%A9%27')?.value).toMatchObject({ route: '/form' })
     expect([...known.cache.entries.values()].map(({ path }) => path)).toEqual(['/form', '/form'])
   })
 

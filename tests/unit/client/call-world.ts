@@ -3,7 +3,7 @@
 import '../../../src/shared/protocol/decode-values.ts'
 import { createActionCalls, type CallHost } from '../../../src/client/actions/call-action.ts'
 import { createJournal } from '../../../src/client/core/data/journal.ts'
-import { createKnownRoutes, type Verdict } from '../../../src/client/core/data/known-routes.ts'
+import { createKnownRoutes, type RouteAnswer } from '../../../src/client/core/data/known-routes.ts'
 import { withoutHash } from '../../../src/client/core/data/local-href.ts'
 import { createRetry } from '../../../src/client/core/data/retry.ts'
 import { startRouteRequest, type RouteRequest } from '../../../src/client/core/data/route-request.ts'
@@ -88,7 +88,7 @@ export function world() {
     },
     known,
     startRouteRequest,
-    idsOf: ({ route }: Verdict = {}) => (route ? [`${route}#page`] : []),
+    idsOf: ({ route }: RouteAnswer = {}) => (route ? [`${route}#page`] : []),
     retry: createRetry(
       () => 0.5,
       (milliseconds) => {

@@ -5,7 +5,7 @@ import { createPrefetcher, type Prefetcher } from '../../../src/client/core/pref
 function hangingPrefetcher(): { readonly prefetcher: Prefetcher; readonly asked: string[]; readonly given: string[] } {
   const asked: string[] = []
   const given: string[] = []
-  const plan = { page: { route: { chain: [] } }, missing: ['page'], joins: new Set(), asksVerdict: false }
+  const plan = { page: { route: { chain: [] } }, missing: ['page'], joins: new Set(), asksServer: false }
   const prefetcher = createPrefetcher({
     store: {
       plan: () => plan,

@@ -271,7 +271,7 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
   const left: string[] = []
   const events: string[] = []
   const root = table.routes.find(({ key }) => key === '/')
-  known.keepVerdict('/', { route: '/', params: {}, scope: 'path' })
+  known.keepAnswer('/', { route: '/', params: {}, scope: 'path' })
   const listeners: RouterListeners = { changes: new Set(), navigations: new Set(), blockers: new Set() }
   const router: RouterCore = createRouter({
     listeners,

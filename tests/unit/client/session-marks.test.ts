@@ -28,7 +28,7 @@ test('an answer for another session drops what other sessions have left, and kee
   const world = createWorld()
   await visitAs(world, '/a', 'session:ann')
   await visitAs(world, '/b', 'session:-')
-  expect(world.known.verdict('/a')).toBeUndefined()
+  expect(world.known.answerOf('/a')).toBeUndefined()
   await visitAs(world, '/a', 'session:-')
   expect(world.router.screen.view.data).toEqual({ '/a#page': '/a session:-' })
 })
@@ -62,8 +62,8 @@ test('a page that is being loaded for the former session is loaded again, and sh
   await world.request(3).done(headAs('/b', 'session:bob'), segment('/b#page', 'bob'))
   await world.commit()
   expect(world.router.screen.view.data).toEqual({ '/b#page': 'bob' })
-  expect(world.known.verdict('/a')).toBeUndefined()
-  expect(world.known.verdict('/c')).toBeDefined()
+  expect(world.known.answerOf('/a')).toBeUndefined()
+  expect(world.known.answerOf('/c')).toBeDefined()
 })
 
 test('answers for the same session and without one drop nothing', async () => {
@@ -71,7 +71,7 @@ test('answers for the same session and without one drop nothing', async () => {
   await visitAs(world, '/a', 'session:ann')
   await world.visit('/c')
   await visitAs(world, '/b', 'session:ann')
-  for (const href of ['/a', '/b', '/c']) expect(world.known.verdict(href)).toBeDefined()
+  for (const href of ['/a', '/b', '/c']) expect(world.known.answerOf(href)).toBeDefined()
 })
 
 test('the document’s own session counts as the first', async () => {
@@ -81,12 +81,12 @@ test('the document’s own session counts as the first', async () => {
   const nothing = (): void => undefined
   const world = { buildId: BUILD, fetch, now, outdated: nothing, busy: nothing, journal: createJournal() }
   const store = createRouteStore(pages, known, { ...world, sessions: 'session:ann' }, nothing)
-  known.keepVerdict('/a', { route: '/a', params: {}, scope: 'path' })
+  known.keepAnswer('/a', { route: '/a', params: {}, scope: 'path' })
   const loaded = store.load('/b', { signal: new AbortController().signal })
   await flush()
   await requests[0]?.done(headAs('/b', 'session:-'), segment('/b#page', 'b'))
   await loaded
-  expect(known.verdict('/a')).toBeUndefined()
+  expect(known.answerOf('/a')).toBeUndefined()
 })
 
 test('a session in a cookie that only some pages read drops nothing', async () => {
@@ -94,7 +94,7 @@ test('a session in a cookie that only some pages read drops nothing', async () =
   await visitAs(world, '/a', 'session:ann')
   await visitAs(world, '/b', 'session:ann~basket:+')
   await visitAs(world, '/c', '~basket:-')
-  for (const href of ['/a', '/b', '/c']) expect(world.known.verdict(href)).toBeDefined()
+  for (const href of ['/a', '/b', '/c']) expect(world.known.answerOf(href)).toBeDefined()
 })
 
 test('marks of sessions in cookies are behind the others', () => {

@@ -16,10 +16,10 @@ import { withoutHash } from './local-href.ts'
 import { segmentKey } from './segment-key.ts'
 
 /** The server's answer for a URL: its route, or its redirect. */
-export type Verdict = Partial<Pick<RouteDataHead, 'route' | 'params' | 'scope' | 'redirect' | 'document' | 'at'>>
+export type RouteAnswer = Partial<Pick<RouteDataHead, 'route' | 'params' | 'scope' | 'redirect' | 'document' | 'at'>>
 
 /**
- * The browser's knowledge of the site's pages: data by segment, verdicts by URL, both in one route cache. It tracks
+ * The browser's knowledge of the site's pages: data by segment, answers by URL, both in one route cache. It tracks
  * which search params each loader reads, and so which URLs share an entry.
  */
 export interface KnownRoutes {
@@ -28,8 +28,8 @@ export interface KnownRoutes {
   entry(key: string): CacheEntry | undefined
   /** How an entry may be used, by default now; reload a stale one after showing it. */
   readonly stateOf: (entry: CacheEntry, at?: number) => EntryState
-  /** The entry of a URL's verdict; its value is a `Verdict`. */
-  verdict(href: string): CacheEntry | undefined
+  /** The entry of the server's answer for a URL; its value is a `RouteAnswer`. */
+  answerOf(href: string): CacheEntry | undefined
   /** Key of a segment's data. */
   keyOf(id: string, href: string, params: RouteParams): string
   /**
@@ -40,8 +40,8 @@ export interface KnownRoutes {
   /** Facts about the data on screen, also if it is not cached; `undefined` if they are unknown. */
   readonly screen: readonly (DataFacts | undefined)[]
   keepSegment(id: string, href: string, key: string, segment: KeptSegment): void
-  keepVerdict(href: string, verdict: Verdict, lifetimeMs?: number): void
-  /** Records that these entries, and the URL's verdict, are on screen. */
+  keepAnswer(href: string, answer: RouteAnswer, lifetimeMs?: number): void
+  /** Records that these entries, and the URL's answer, are on screen. */
   shown(keys: readonly string[], href: string): void
   /** How often something was dropped. */
   readonly drops: number
@@ -117,7 +117,7 @@ export function createKnownRoutes(now: () => number, onChange: () => void): Know
     },
     entry,
     stateOf: (one, at = now()) => entryState(one, at),
-    verdict: (href) => entry(`url ${href}`) ?? entry(`path ${pathOf(href)}`),
+    answerOf: (href) => entry(`url ${href}`) ?? entry(`path ${pathOf(href)}`),
     keyOf,
     note(href, params, { segment: id, uses: seen = [], tags = [] }, at) {
       const known = uses.get(id) ?? []
@@ -139,10 +139,10 @@ export function createKnownRoutes(now: () => number, onChange: () => void): Know
         hash,
       })
     },
-    keepVerdict(href, verdict, lifetimeMs = ENTRY_LIFETIME_MS) {
+    keepAnswer(href, answer, lifetimeMs = ENTRY_LIFETIME_MS) {
       const path = pathOf(href)
-      const key = verdict.scope === 'path' ? `path ${path}` : `url ${href}`
-      keep(key, { value: verdict, lifetimeMs, tags: [], path, at: verdict.at, size: key.length })
+      const key = answer.scope === 'path' ? `path ${path}` : `url ${href}`
+      keep(key, { value: answer, lifetimeMs, tags: [], path, at: answer.at, size: key.length })
     },
     shown(keys, href) {
       const url = withoutHash(href)

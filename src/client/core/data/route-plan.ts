@@ -1,12 +1,12 @@
 import { layoutId, pageId, shownChain, type Outcome, type RouteParams } from '../../react/route-view.ts'
 import type { RouteDataOutcome, RouteDataRedirect, SegmentValues } from '../../../shared/protocol/route-data.ts'
 import type { Route, RouteTable } from '../../../shared/route-table.ts'
-import { pathOf, type KnownRoutes, type Verdict } from './known-routes.ts'
+import { pathOf, type KnownRoutes, type RouteAnswer } from './known-routes.ts'
 import type { CacheEntry } from './route-cache.ts'
 import type { RouteRequest } from './route-request.ts'
 
 /** What to request although it is cached: nothing, expired data, everything. */
-export type Anew = 'nothing' | 'stale' | 'all'
+export type Reload = 'nothing' | 'stale' | 'all'
 
 /** The known and the missing parts of a URL's page. */
 export interface RoutePlan {
@@ -19,7 +19,7 @@ export interface RoutePlan {
   /** Not a page: only the browser itself can go there. */
   readonly document: boolean
   /** Whether the server must decide what the URL is. */
-  readonly asksVerdict: boolean
+  readonly asksServer: boolean
   /** Ids of segments whose data is neither cached nor being loaded. */
   readonly missing: readonly string[]
   /** Running requests with some of the data. */
@@ -51,7 +51,7 @@ export interface LoadedPage {
 /** Computes the needs of a page. Reads cache and running requests, and changes neither. */
 export interface RoutePlanner {
   /** @param used requests that have been awaited: their results count, cached or not. */
-  plan(href: string, anew?: Anew, used?: readonly RouteRequest[]): RoutePlan
+  plan(href: string, reload?: Reload, used?: readonly RouteRequest[]): RoutePlan
   /** Ids of the segments with data in the answer's route. */
   idsOf(head: { readonly route?: string | null | undefined } | undefined): readonly string[]
 }
@@ -74,19 +74,19 @@ export function createRoutePlanner(
   const idsOf = (route: Route | null | undefined, outcome?: RouteDataOutcome): readonly string[] =>
     dataIds(route === null && table.root ? { chain: [table.root], key: '', definition: {} } : route, outcome)
 
-  function plan(href: string, anew: Anew = 'nothing', used: readonly RouteRequest[] = []): RoutePlan {
+  function plan(href: string, reload: Reload = 'nothing', used: readonly RouteRequest[] = []): RoutePlan {
     const own = used.findLast((request) => request.href === href)
     const match = table.match(pathOf(href))
     // The server has nothing to say about its URLs.
     const isSettled = match?.params && asks?.includes(match.route.key) === false && dataIds(match.route).length === 0
-    const entry = isSettled ? undefined : usable(known.verdict(href), anew)
-    const verdict = own?.head ?? (entry?.value as Verdict | undefined)
-    const route = verdict ? routeOf(verdict) : match?.route
-    const params = (verdict ?? match)?.params ?? {}
+    const entry = isSettled ? undefined : usable(known.answerOf(href), reload)
+    const answer = own?.head ?? (entry?.value as RouteAnswer | undefined)
+    const route = answer ? routeOf(answer) : match?.route
+    const params = (answer ?? match)?.params ?? {}
     const { outcome, status = 200, retryAfterMs } = own ?? {}
-    const running = anew === 'all' ? [] : [...requests].filter(({ current }) => current)
+    const running = reload === 'all' ? [] : [...requests].filter(({ current }) => current)
     const same = running.find((request) => request.href === href)
-    const asksVerdict = !own && !entry && !same && !isSettled
+    const asksServer = !own && !entry && !same && !isSettled
     const joins = new Set(!own && !entry && same ? [same] : [])
     const missing: string[] = []
     const data: Record<string, unknown> = {}
@@ -98,17 +98,17 @@ export function createRoutePlanner(
       const key = known.keyOf(id, href, params)
       const brings = (request: RouteRequest): boolean =>
         request.ids.includes(id) && known.keyOf(id, request.href, request.params) === key
-      const kept = usable(known.entry(key), anew)
-      const bringer = used.find((request) => request.segments.has(id) && brings(request))
+      const cached = usable(known.entry(key), reload)
+      const source = used.find((request) => request.segments.has(id) && brings(request))
       // A cached value of equal content is the previous object, so that nothing is rendered again for it.
-      const isKept = kept && !(bringer && kept.receivedAt < bringer.startedAt)
-      let values = isKept ? (kept.value as SegmentValues) : bringer?.segments.get(id)?.values
+      const isCached = cached && !(source && cached.receivedAt < source.startedAt)
+      let values = isCached ? (cached.value as SegmentValues) : source?.segments.get(id)?.values
       if (!values && own?.over && outcome && own.ids.includes(id)) values = {}
       if (values) {
         if (values.data !== undefined) data[id] = values.data
         if ('search' in values) search = values.search
         keys.push(key)
-        stale ||= !bringer && isStale(kept)
+        stale ||= !source && isStale(cached)
         continue
       }
       const request = running.find(brings)
@@ -130,9 +130,9 @@ export function createRoutePlanner(
         keys,
         stale,
       },
-      redirect: verdict?.redirect,
-      document: verdict?.document ?? route?.kind === 'handler',
-      asksVerdict,
+      redirect: answer?.redirect,
+      document: answer?.document ?? route?.kind === 'handler',
+      asksServer,
       missing,
       joins,
     }
@@ -142,8 +142,8 @@ export function createRoutePlanner(
     return entry !== undefined && known.stateOf(entry) === 'stale'
   }
 
-  function usable(entry: CacheEntry | undefined, anew: Anew): CacheEntry | undefined {
-    return anew === 'all' || (anew === 'stale' && isStale(entry)) ? undefined : entry
+  function usable(entry: CacheEntry | undefined, reload: Reload): CacheEntry | undefined {
+    return reload === 'all' || (reload === 'stale' && isStale(entry)) ? undefined : entry
   }
 
   return { plan, idsOf: (head) => idsOf(routeOf(head)) }

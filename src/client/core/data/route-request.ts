@@ -19,7 +19,7 @@ import { parseRetryAfter } from '../../../shared/retry-after.ts'
 import { ServerFailure } from '../../react/boundaries.tsx'
 import type { RouteParams } from '../../react/route-view.ts'
 import type { Journal } from './journal.ts'
-import type { Verdict } from './known-routes.ts'
+import type { RouteAnswer } from './known-routes.ts'
 import { serverFailure } from './server-failures.ts'
 import { RouteCancelled, RouteLoadError } from '../../react/router-errors.ts'
 
@@ -46,7 +46,7 @@ export interface RouteRequestOptions {
 export interface RouteRequest extends RouteRequestOptions {
   /** Milliseconds since the epoch. */
   readonly startedAt: number
-  /** Ids of the segments in the answer: a guess, until the URL's verdict is known. */
+  /** Ids of the segments in the answer: a guess, until the server's answer for the URL is known. */
   ids: readonly string[]
   /** Params of the URL; a guess as well. */
   params: RouteParams
@@ -56,8 +56,8 @@ export interface RouteRequest extends RouteRequestOptions {
   status: number
   /** Requested delay before a retry, in milliseconds. */
   retryAfterMs: number | undefined
-  /** The URL's verdict; absent before it is known. */
-  head?: Verdict
+  /** The server's answer for the URL; absent before it is known. */
+  head?: RouteAnswer
   outcome?: RouteDataOutcome
   /** Received segments by id. */
   readonly segments: Map<string, ReceivedSegment>
@@ -87,8 +87,8 @@ export interface RouteRequestWorld {
 
 /** Called during a request, in this order; after its end, only `changed`. */
 export interface RouteRequestListener {
-  /** The URL's verdict is known. */
-  head(head: Verdict & Pick<RouteDataHead, 'sessions'>): void
+  /** The server's answer for the URL is known. */
+  head(head: RouteAnswer & Pick<RouteDataHead, 'sessions'>): void
   received(segment: ReceivedSegment): void
   settled(segment: ReceivedSegment, content: { readonly hash: number; readonly size: number }): void
   /** After each of them, and at the end. */

@@ -4,7 +4,7 @@ import { keptMarks } from '../../../shared/protocol/session-marks.ts'
 import type { RouteTable } from '../../../shared/route-table.ts'
 import { pathOf, segmentPath, type KeptSegment, type KnownRoutes } from './known-routes.ts'
 import { ENTRY_LIFETIME_MS, matchesTarget } from './route-cache.ts'
-import { createRoutePlanner, type Anew, type LoadedPage, type RoutePlan, type RoutePlanner } from './route-plan.ts'
+import { createRoutePlanner, type Reload, type LoadedPage, type RoutePlan, type RoutePlanner } from './route-plan.ts'
 import { startRouteRequest, type RouteRequest, type RouteRequestWorld } from './route-request.ts'
 import { RouteCancelled, RouteLoadError } from '../../react/router-errors.ts'
 
@@ -35,7 +35,7 @@ export interface RouteStore extends Pick<RoutePlanner, 'idsOf'> {
 export interface StoreLoadOptions {
   readonly signal: AbortSignal
   readonly prefetch?: boolean
-  readonly anew?: Anew
+  readonly reload?: Reload
   /** Wait for deferred values as well. */
   readonly whole?: boolean
 }
@@ -87,7 +87,7 @@ export function createRouteStore(
       changed() {
         if (request.over) {
           requests.delete(request)
-          keepVerdict(known, request)
+          keepAnswer(known, request)
         }
         changed()
       },
@@ -99,25 +99,25 @@ export function createRouteStore(
   }
 
   async function load(href: string, options: StoreLoadOptions): Promise<LoadedRoute> {
-    const { signal, prefetch = false, anew = 'nothing', whole = false } = options
+    const { signal, prefetch = false, reload = 'nothing', whole = false } = options
     const used: RouteRequest[] = []
     for (let sent = 0; ;) {
       if (signal.aborted) throw new RouteCancelled()
-      const planned = plan(href, sent > 0 ? 'nothing' : anew, used)
-      const { own, page, redirect, document, asksVerdict, missing } = planned
+      const planned = plan(href, sent > 0 ? 'nothing' : reload, used)
+      const { own, page, redirect, document, asksServer, missing } = planned
       // Requests of others may fail without harm: missing data is requested here.
       if (own?.failed) throw own.failed
       if (redirect) return { kind: 'redirect', redirect }
       if (document) return { kind: 'document' }
       const joins = [...planned.joins]
-      const asks = asksVerdict || missing.length > 0
+      const asks = asksServer || missing.length > 0
       if (!asks && joins.length === 0 && (!own || own.over || (!whole && isReady(own)))) return page
       if (own && isCutOff(own, missing)) throw cutOff(href)
       if (asks) {
         if (sent === MAX_REQUESTS) throw new RouteLoadError('route data', href)
         sent += 1
         // After a drop, the browser's HTTP cache may have outdated answers: it is not notified.
-        joins.push(start(href, planned, prefetch, known.drops > 0 || anew !== 'nothing'))
+        joins.push(start(href, planned, prefetch, known.drops > 0 || reload !== 'nothing'))
       }
       const joined = joins.filter((request) => !used.includes(request))
       for (const request of joined) request.join(signal)
@@ -177,13 +177,13 @@ function keepSegment(
 }
 
 /** Redirects, refusals and failures are not cached: the next sign-in, or the next try, may end them. */
-function keepVerdict(
+function keepAnswer(
   known: KnownRoutes,
   { href, head, failed, outcome, status, current, segments }: RouteRequest,
 ): void {
   if (!head || head.redirect || failed || outcome || status >= 400 || !current) return
   const lifetimes = [...segments.values()].map(({ lifetime = 0 }) => lifetime * 1000)
-  known.keepVerdict(href, head, Math.max(...lifetimes, ENTRY_LIFETIME_MS))
+  known.keepAnswer(href, head, Math.max(...lifetimes, ENTRY_LIFETIME_MS))
 }
 
 function cutOff(href: string): RouteLoadError {

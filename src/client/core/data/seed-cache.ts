@@ -21,7 +21,7 @@ export function seedCache(
   const href = withoutHash(first.href)
   const route = table.routes.find((one) => one.key === key)
   if (route === undefined || outcome !== undefined) return []
-  known.keepVerdict(href, { route: route.key, params, scope, at })
+  known.keepAnswer(href, { route: route.key, params, scope, at })
   const keys = dataIds(route).map((id) => {
     known.note(href, params, { segment: id, ...meta[id] }, at)
     const cacheKey = known.keyOf(id, href, params)

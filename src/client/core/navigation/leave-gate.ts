@@ -1,5 +1,5 @@
 import type { BlockedNavigation, NavigationKind, RouterListeners } from '../../react/router-types.ts'
-import { isBlocked } from './guarded.ts'
+import { isBlocked } from './call-safely.ts'
 import type { HistoryStack, Traversal } from './history-stack.ts'
 
 /** Asks the blockers before the visitor leaves a page, and holds a blocked navigation. */

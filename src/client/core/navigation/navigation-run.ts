@@ -1,5 +1,5 @@
 import type { NavigateEvent, NavigateOptions, NavigationKind } from '../../react/router-types.ts'
-import { guarded } from './guarded.ts'
+import { callSafely } from './call-safely.ts'
 import type { NavigationRecord } from '../data/journal.ts'
 import { hrefOf } from '../data/local-href.ts'
 import {
@@ -52,7 +52,7 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
 
   function emit(type: NavigateEvent['type'], { kind, href, since }: NavigationTarget, reason: unknown): void {
     const event = { type, kind, from: record?.from ?? '', to: href, duration: now() - since, reason }
-    for (const listener of parts.listeners.navigations) guarded(() => listener(event))
+    for (const listener of parts.listeners.navigations) callSafely(() => listener(event))
   }
 
   function end(type: NavigationEnd, reason?: unknown): void {
@@ -106,7 +106,7 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
     emit('start', target, reason)
     const slow = setTimeout(() => dispatch({ type: 'slow', id }), PENDING_DELAY_MS)
     try {
-      const page = await parts.loader.load(href, { signal, anew: kind === 'refresh' ? 'all' : 'nothing' })
+      const page = await parts.loader.load(href, { signal, reload: kind === 'refresh' ? 'all' : 'nothing' })
       await returned
       if (signal.aborted) return
       const { href: to } = page

@@ -113,7 +113,7 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
     try {
       await (loading ?? code.load(view, signal))
     } catch (thrown) {
-      return instead(request, thrown, failure)
+      return afterFailure(request, thrown, failure)
     }
     return { kind: 'page', href, view, keys, at, stale, failure }
   }
@@ -122,7 +122,11 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
    * The replacement for a page that does not load: without a network, a document would not load either.
    * @param former set if its error page does not load.
    */
-  async function instead(request: PageRequest, thrown: unknown, former?: unknown): Promise<ReadyPage | ElsewherePage> {
+  async function afterFailure(
+    request: PageRequest,
+    thrown: unknown,
+    former?: unknown,
+  ): Promise<ReadyPage | ElsewherePage> {
     const { href, signal } = request
     if (signal.aborted) throw new RouteCancelled()
     const reason = thrown instanceof RouteLoadError ? thrown : undefined
@@ -140,9 +144,9 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
       for (let hops = 0; ; hops += 1) {
         const { pathname, search, hash } = new URL(href, origin)
         const path = pathname + search
-        const { page, asksVerdict, missing, joins } = store.plan(path)
+        const { page, asksServer, missing, joins } = store.plan(path)
         const { route } = page
-        const request = { href, signal, isAsked: asksVerdict || missing.length + joins.size > 0 }
+        const request = { href, signal, isAsked: asksServer || missing.length + joins.size > 0 }
         const guessed = route ? code.load({ chain: route.chain }, signal) : undefined
         const loading = loadData(path, options)
         let loaded: LoadedRoute
@@ -150,17 +154,17 @@ export function createPageLoader(parts: PageLoaderParts): PageLoader {
           loaded = await Promise.race([loading, (guessed ?? loading).then(() => loading)])
         } catch (thrown) {
           // If the data fails too, the server is unreachable, and a document would fail as well.
-          return instead(request, (online() && (await failureOf(loading))) || thrown)
+          return afterFailure(request, (online() && (await failureOf(loading))) || thrown)
         }
         if (loaded.kind === 'document') return { kind: 'document', href }
         if (loaded.kind === 'page') {
-          if (!isKnown(parts.table, loaded)) return instead(request, new RouteLoadError('route data', path))
+          if (!isKnown(parts.table, loaded)) return afterFailure(request, new RouteLoadError('route data', path))
           const isGuessed = loaded.route === route && !loaded.outcome
           return withCode(request, loaded, undefined, isGuessed ? guessed : undefined)
         }
         const { to, external } = loaded.redirect
         if (external) return { kind: 'document', href: to }
-        if (hops === MAX_REDIRECTS) return instead(request, new RedirectLoopError(first))
+        if (hops === MAX_REDIRECTS) return afterFailure(request, new RedirectLoopError(first))
         const target = localHref(to, origin) ?? path
         // As in browsers: a redirect keeps the fragment of its URL, unless the target has one.
         href = target.includes('#') ? target : target + hash

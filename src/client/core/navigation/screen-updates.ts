@@ -1,7 +1,7 @@
 import type { Screen } from '../../react/router-types.ts'
 import { pathOf } from '../data/known-routes.ts'
 import { matchesTarget } from '../data/route-cache.ts'
-import type { Anew } from '../data/route-plan.ts'
+import type { Reload } from '../data/route-plan.ts'
 import type { Outcome } from '../../react/route-view.ts'
 import { hrefOf } from '../data/local-href.ts'
 import { RouteCancelled } from '../../react/router-errors.ts'
@@ -13,9 +13,9 @@ import type { RouterParts, RouterScreen, RouterState } from './router-parts.ts'
 export interface ScreenUpdates {
   /**
    * Reloads the data on screen, which may have changed on the server, and renders only changes.
-   * @param anew what to request although it is cached. Default: `stale`.
+   * @param reload what to request although it is cached. Default: `stale`.
    */
-  catchUp(anew?: Anew): Promise<void>
+  catchUp(reload?: Reload): Promise<void>
   /** Drops these targets, and reloads the part that is on screen. */
   forget(targets: readonly string[]): void
   /**
@@ -41,19 +41,19 @@ export interface ScreenUpdates {
 export function createScreenUpdates(parts: RouterParts, state: RouterState, run: NavigationRun): ScreenUpdates {
   const { known, history, effects } = parts
 
-  /** Shows the page of the screen anew, unless the visitor is leaving it. */
-  async function showAnew(href: string, kind: 'refresh' | 'replace'): Promise<void> {
+  /** Shows the page of the screen as a new visit, unless the visitor is leaving it. */
+  async function visitAgain(href: string, kind: 'refresh' | 'replace'): Promise<void> {
     if (!leavingFor(state.navigation)) await run.start(href, kind, { scroll: false })
   }
 
-  async function catchUp(anew: Anew = 'stale'): Promise<void> {
+  async function catchUp(reload: Reload = 'stale'): Promise<void> {
     const shown = state.screen
     // A boundary shows its page again with a new visit only.
-    if (shown.fallback) return showAnew(shown.href, 'refresh')
+    if (shown.fallback) return visitAgain(shown.href, 'refresh')
     state.refresh?.abort()
     const own = (state.refresh = new AbortController())
     const { signal } = own
-    const page = await parts.loader.load(shown.href, { signal, anew, whole: true }).catch(() => undefined)
+    const page = await parts.loader.load(shown.href, { signal, reload, whole: true }).catch(() => undefined)
     const { screen, given } = state
     if (state.refresh === own) state.refresh = undefined
     // The next navigation will find out that only a document helps.
@@ -63,7 +63,7 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
     if (page.failure !== undefined || view.outcome?.kind === 'error') return
     // React would show this page instead of the one that it is about to show.
     if (state.navigation.state === 'committing') return
-    if (href !== shown.href) return showAnew(href, 'replace')
+    if (href !== shown.href) return visitAgain(href, 'replace')
     // Meanwhile a boundary may have shown a fallback, and the visitor may have moved within the page.
     const latest = given.visit === screen.visit ? given : screen
     if (sameView(view, latest.view)) {

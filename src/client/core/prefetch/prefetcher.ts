@@ -78,10 +78,10 @@ export function createPrefetcher({ store, code, origin, now, outdated, onChange 
     onChange()
   }
 
-  /** The number of segments in its request. A request for a verdict alone counts as one. */
+  /** The number of segments in its request. A request that only asks what the URL is counts as one. */
   function segmentsOf(href: string): number {
-    const { missing, asksVerdict } = store.plan(href)
-    return missing.length > 0 ? missing.length : Number(asksVerdict)
+    const { missing, asksServer } = store.plan(href)
+    return missing.length > 0 ? missing.length : Number(asksServer)
   }
 
   function preloadCode(href: string): void {
@@ -117,10 +117,10 @@ export function createPrefetcher({ store, code, origin, now, outdated, onChange 
     },
     add(href, priority) {
       if (outdated()) return
-      const { page, document, asksVerdict, missing, joins } = store.plan(href)
+      const { page, document, asksServer, missing, joins } = store.plan(href)
       // A URL outside the table could be anything, even a download.
       if (document || !page.route) return
-      if (asksVerdict || missing.length > 0 || joins.size > 0) {
+      if (asksServer || missing.length > 0 || joins.size > 0) {
         dispatch({ type: 'add', target: href, priority, now: now() })
       } else preloadCode(href)
     },

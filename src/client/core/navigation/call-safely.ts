@@ -5,7 +5,7 @@ import type { RouterListeners } from '../../react/router-types.ts'
  * nothing.
  * @returns `undefined` if it has thrown.
  */
-export function guarded<Result>(call: () => Result): Result | undefined {
+export function callSafely<Result>(call: () => Result): Result | undefined {
   try {
     return call()
   } catch (thrown) {
@@ -20,5 +20,5 @@ export function guarded<Result>(call: () => Result): Result | undefined {
  * visitors.
  */
 export function isBlocked(blockers: RouterListeners['blockers'], href: string | undefined): boolean {
-  return [...blockers].some((asks) => guarded(() => asks({ href })))
+  return [...blockers].some((asks) => callSafely(() => asks({ href })))
 }
