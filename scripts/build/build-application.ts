@@ -15,18 +15,18 @@ import { DAY_MS } from '../../src/server/assets/kept-builds.ts'
 import type { AssetManifest } from '../../src/server/assets/manifest.ts'
 import { ConfigError, readKeepAssetsDays } from '../../src/server/config/config.ts'
 import { encodeSegmentFiles, segmentFilesPath } from '../../src/shared/protocol/segment-files.ts'
-import type { BundleAnalysis } from './analyze-bundle.ts'
-import { assetManifest, browserModules, checkComponents } from './asset-manifest.ts'
-import { createAssetFiles } from './asset-files.ts'
+import type { BundleAnalysis } from './output/analyze-bundle.ts'
+import { assetManifest, browserModules, checkComponents } from './output/asset-manifest.ts'
+import { createAssetFiles } from './assets/asset-files.ts'
 import { BuildFault } from './build-fault.ts'
-import { checkEvaluation } from './check-evaluation.ts'
-import { checkLinks } from './dead-links.ts'
-import { bundledLicences, LICENCES, licenceList } from './bundled-licences.ts'
-import { BUILD_INFO, type BuildInfo } from './build-info.ts'
-import { readBuildInputs } from './build-inputs.ts'
+import { checkEvaluation } from './project/check-evaluation.ts'
+import { checkLinks } from './project/dead-links.ts'
+import { bundledLicences, LICENCES, licenceList } from './output/bundled-licences.ts'
+import { BUILD_INFO, type BuildInfo } from './output/build-info.ts'
+import { readBuildInputs } from './project/build-inputs.ts'
 import { checkBuildOptions, displayPath, PUBLIC_PATH, type BuildOptions } from './build-options.ts'
-import { buildReports, type BuiltReports } from './build-reports.ts'
-import { buildStyles } from './build-styles.ts'
+import { buildReports, type BuiltReports } from './assets/build-reports.ts'
+import { buildStyles } from './assets/build-styles.ts'
 import {
   browserEntry,
   browserOptions,
@@ -38,29 +38,29 @@ import {
   type BundleContext,
 } from './bundle-options.ts'
 import { contentHash } from './content-hash.ts'
-import { cssFiles } from './css-files.ts'
-import { pluginsOf } from './customization.ts'
-import { createCssModules } from './css-modules.ts'
-import { nameBrowserMaps, nameServerFiles } from './debug-ids.ts'
-import { createFileUrls, type FileUrls } from './file-urls.ts'
+import { cssFiles } from './assets/css-files.ts'
+import { pluginsOf } from './resolve/customization.ts'
+import { createCssModules } from './assets/css-modules.ts'
+import { nameBrowserMaps, nameServerFiles } from './output/debug-ids.ts'
+import { createFileUrls, type FileUrls } from './assets/file-urls.ts'
 import { ACTION_REFERENCES, describeFault, describeMessages } from './esbuild-messages.ts'
-import { requireOneReact } from './one-react.ts'
-import { lazyPackages } from './lazy-packages.ts'
-import { keepLookUps } from './look-up.ts'
-import { withoutPackageTexts } from './map-texts.ts'
-import { openOutputFolder, THIS_PROCESS } from './output-folder.ts'
-import { compressedForms, createCompressor, weigh, type Compressor } from './precompress.ts'
-import { closedEnv, publicEnvDefines } from './public-env.ts'
-import { readApplication } from './read-application.ts'
+import { requireOneReact } from './resolve/one-react.ts'
+import { lazyPackages } from './resolve/lazy-packages.ts'
+import { keepLookUps } from './resolve/look-up.ts'
+import { withoutPackageTexts } from './output/map-texts.ts'
+import { openOutputFolder, THIS_PROCESS } from './output/output-folder.ts'
+import { compressedForms, createCompressor, weigh, type Compressor } from './output/precompress.ts'
+import { closedEnv, publicEnvDefines } from './sides/public-env.ts'
+import { readApplication } from './project/read-application.ts'
 import { OWN_RUNTIME, runtimeModule } from './runtime.ts'
-import { createServerCopies } from './server-copies.ts'
-import { checkServerModules } from './server-modules.ts'
-import { createServerWall, serverOnly } from './server-wall.ts'
-import { serverPackages } from './server-packages.ts'
-import { chunkNotes, sizeSections } from './size-report.ts'
-import type { SizeSection } from './size-table.ts'
-import { groupStyles } from './style-groups.ts'
-import { checkDrift } from './table-drift.ts'
+import { createServerCopies } from './assets/server-copies.ts'
+import { checkServerModules } from './project/server-modules.ts'
+import { createServerWall, serverOnly } from './sides/server-wall.ts'
+import { serverPackages } from './resolve/server-packages.ts'
+import { chunkNotes, sizeSections } from './output/size-report.ts'
+import type { SizeSection } from './output/size-table.ts'
+import { groupStyles } from './assets/style-groups.ts'
+import { checkDrift } from './project/table-drift.ts'
 
 /** Result of a finished build. */
 export interface BuildReport {
@@ -183,7 +183,7 @@ export async function buildApplication(
       manifest,
       sizes,
       async analyze() {
-        const { analyzeBundle } = await import('./analyze-bundle.ts')
+        const { analyzeBundle } = await import('./output/analyze-bundle.ts')
         const ofFiles = new Map(sizes.flatMap(({ files: listed }) => listed.map((file) => [file.name, file] as const)))
         const metafiles = [browser.metafile, ...(reports === undefined ? [] : [reports.metafile])] as const
         return analyzeBundle({ options, manifest, metafiles, entry, sources, sizes: ofFiles })

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import { isRuntimePath } from '../../src/shared/runtime-paths.ts'
 import { BuildFault } from './build-fault.ts'
-import type { Customization } from './customization.ts'
+import type { Customization } from './resolve/customization.ts'
 import type { Runtime } from './runtime.ts'
 
 /** What to build, and where. All paths are absolute. */

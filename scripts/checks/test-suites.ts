@@ -1,8 +1,8 @@
 /** The suites of `npm test` for its arguments. */
 import { findChromium, HOW_TO_GET_CHROMIUM } from '../../tests/support/chromium.ts'
 import { findProgram, howToGet, PROGRAMS } from '../../tests/support/programs.ts'
-import { staleness } from '../build/build-info.ts'
-import { readBuildArguments } from '../build/locate-application.ts'
+import { staleness } from '../build/output/build-info.ts'
+import { readBuildArguments } from '../build/project/locate-application.ts'
 import { runCommand } from './run-command.ts'
 import { asCount } from './source-checks.ts'
 import type { Suite, SuiteCount } from './suite.ts'

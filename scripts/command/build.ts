@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { buildApplication, type BuildReport } from '../build/build-application.ts'
 import { BuildFault } from '../build/build-fault.ts'
-import { APP_ARGUMENT, locateApplication, OUT_ARGUMENT } from '../build/locate-application.ts'
-import { readArguments } from '../build/read-arguments.ts'
-import { sizeTable } from '../build/size-table.ts'
+import { APP_ARGUMENT, locateApplication, OUT_ARGUMENT } from '../build/project/locate-application.ts'
+import { readArguments } from '../build/project/read-arguments.ts'
+import { sizeTable } from '../build/output/size-table.ts'
 
 const PROGRESS_MS = 1_000 // what takes longer says that it is at work
 
@@ -52,7 +52,7 @@ export async function build(args: readonly string[]): Promise<void> {
 }
 
 async function analysisOf(report: BuildReport): Promise<string> {
-  const { analysisText } = await import('../build/analysis-text.ts')
+  const { analysisText } = await import('../build/output/analysis-text.ts')
   return analysisText(await report.analyze())
 }
 

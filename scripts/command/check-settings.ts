@@ -1,6 +1,6 @@
 /** A process of its own, since modules that Node has loaded stay: whether `millrace dev` could start with a project's settings. */
 import { writeSync } from 'node:fs'
-import { findPostcssConfig, loadPostcssConfig } from '../build/postcss-config.ts'
+import { findPostcssConfig, loadPostcssConfig } from '../build/assets/postcss-config.ts'
 import { loadEnvFiles } from './env-files.ts'
 import { readDevSettings } from './dev-options.ts'
 

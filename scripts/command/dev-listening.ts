@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { BuildFault } from '../build/build-fault.ts'
-import type { Certificate } from '../dev/certificate.ts'
+import type { Certificate } from '../dev/serve/certificate.ts'
 import type { DevServer } from '../dev/dev-server.ts'
-import type { InspectorAddress } from '../dev/inspector-port.ts'
+import type { InspectorAddress } from '../dev/process/inspector-port.ts'
 
 /** What a development server listens with. */
 interface Listening {

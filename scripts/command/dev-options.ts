@@ -2,12 +2,12 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { BuildFault } from '../build/build-fault.ts'
 import { checkBuildOptions, type BuildOptions } from '../build/build-options.ts'
-import { APP_ARGUMENT, locateApplication } from '../build/locate-application.ts'
-import { readArguments, type Arguments } from '../build/read-arguments.ts'
+import { APP_ARGUMENT, locateApplication } from '../build/project/locate-application.ts'
+import { readArguments, type Arguments } from '../build/project/read-arguments.ts'
 import { readConfig } from '../../src/server/config/config.ts'
-import { ownCertificate, readCertificate, type Certificate } from '../dev/certificate.ts'
-import type { InspectorAddress } from '../dev/inspector-port.ts'
-import { networkAddresses } from '../dev/local-hosts.ts'
+import { ownCertificate, readCertificate, type Certificate } from '../dev/serve/certificate.ts'
+import type { InspectorAddress } from '../dev/process/inspector-port.ts'
+import { networkAddresses } from '../dev/serve/local-hosts.ts'
 
 /** The options of `millrace dev`. */
 export const DEV_ARGUMENTS = {

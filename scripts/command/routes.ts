@@ -1,14 +1,14 @@
 import { mkdir, mkdtempDisposable } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createAssetFiles } from '../build/asset-files.ts'
+import { createAssetFiles } from '../build/assets/asset-files.ts'
 import { checkBuildOptions, displayPath } from '../build/build-options.ts'
-import { readBuildArguments } from '../build/locate-application.ts'
-import { cssFiles } from '../build/css-files.ts'
-import { createCssModules } from '../build/css-modules.ts'
-import { pluginsOf } from '../build/customization.ts'
-import type { ApplicationFacts } from '../build/inspect-application.ts'
-import { readApplication } from '../build/read-application.ts'
-import { serverPackages } from '../build/server-packages.ts'
+import { readBuildArguments } from '../build/project/locate-application.ts'
+import { cssFiles } from '../build/assets/css-files.ts'
+import { createCssModules } from '../build/assets/css-modules.ts'
+import { pluginsOf } from '../build/resolve/customization.ts'
+import type { ApplicationFacts } from '../build/project/inspect-application.ts'
+import { readApplication } from '../build/project/read-application.ts'
+import { serverPackages } from '../build/resolve/server-packages.ts'
 
 /**
  * `millrace routes`: the route table, each pattern with the modules it brings, and the rules.

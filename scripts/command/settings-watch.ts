@@ -6,9 +6,9 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { displayPath } from '../build/build-options.ts'
 import { contentHash } from '../build/content-hash.ts'
-import { CONFIG_FILES } from '../build/load-config.ts'
-import { findPostcssConfig, POSTCSS_FILES } from '../build/postcss-config.ts'
-import { watchSources } from '../dev/watch-sources.ts'
+import { CONFIG_FILES } from '../build/project/load-config.ts'
+import { findPostcssConfig, POSTCSS_FILES } from '../build/assets/postcss-config.ts'
+import { watchSources } from '../dev/watch/watch-sources.ts'
 import { ENV_FILES } from './env-files.ts'
 
 /** Options of `watchSettings`. */

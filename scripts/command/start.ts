@@ -4,10 +4,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { BuildFault } from '../build/build-fault.ts'
-import { BUILD_INFO, staleness, type BuildInfo } from '../build/build-info.ts'
+import { BUILD_INFO, staleness, type BuildInfo } from '../build/output/build-info.ts'
 import type { BuildOptions } from '../build/build-options.ts'
-import { readBuildArguments } from '../build/locate-application.ts'
-import { ConfigLoadError } from '../build/load-config.ts'
+import { readBuildArguments } from '../build/project/locate-application.ts'
+import { ConfigLoadError } from '../build/project/load-config.ts'
 
 const MAIN = 'server/main.js'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

@@ -1,5 +1,5 @@
 import type { WriteStream } from 'node:tty'
-import type { ProgressOutput } from '../dev/progress.ts'
+import type { ProgressOutput } from '../dev/tell/progress.ts'
 
 const ERASE_LINE = '\r\u001B[2K'
 

@@ -6,9 +6,9 @@ import { debugIdOf } from '../../src/shared/reports/debug-id.ts'
 import type { AssetManifest } from '../../src/server/assets/manifest.ts'
 import { BuildFault } from '../build/build-fault.ts'
 import { PUBLIC_PATH } from '../build/build-options.ts'
-import { OUT_ARGUMENT, readBuildArguments } from '../build/locate-application.ts'
-import { namedScript } from '../build/debug-ids.ts'
-import { readArguments } from '../build/read-arguments.ts'
+import { OUT_ARGUMENT, readBuildArguments } from '../build/project/locate-application.ts'
+import { namedScript } from '../build/output/debug-ids.ts'
+import { readArguments } from '../build/project/read-arguments.ts'
 
 const SERVICE = 'https://sentry.io'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { build, type BuildOptions, type Plugin } from 'esbuild'
-import { bundledLicences, licenceList } from '../build/bundled-licences.ts'
+import { bundledLicences, licenceList } from '../build/output/bundled-licences.ts'
 import type { CompiledModules, VendorSide } from './compile-modules.ts'
 import { fileName, OPTIONAL_PACKAGES, packageName, PEERS, RUN_TIME_PACKAGES } from './package-parts.ts'
 

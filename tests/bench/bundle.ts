@@ -3,10 +3,10 @@ import { join, parse } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import type { BuildOptions, Plugin } from 'esbuild'
-import { createAssetFiles } from '../../scripts/build/asset-files.ts'
+import { createAssetFiles } from '../../scripts/build/assets/asset-files.ts'
 import { browserOptions } from '../../scripts/build/bundle-options.ts'
-import { cssFiles } from '../../scripts/build/css-files.ts'
-import { createCssModules } from '../../scripts/build/css-modules.ts'
+import { cssFiles } from '../../scripts/build/assets/css-files.ts'
+import { createCssModules } from '../../scripts/build/assets/css-modules.ts'
 
 /** The project's folder. */
 export const PROJECT = join(import.meta.dirname, '../..')

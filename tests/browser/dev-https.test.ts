@@ -1,6 +1,6 @@
 import { isSameDocument, untilAlive } from 'millrace/testing'
 import { expect } from 'vitest'
-import { ownCertificate } from '../../scripts/dev/certificate.ts'
+import { ownCertificate } from '../../scripts/dev/serve/certificate.ts'
 import { browserTest as testInBrowser } from '../support/browser.ts'
 import { startDevProject } from '../support/dev-project.ts'
 import { makeTempDir } from '../support/temp-dir.ts'

@@ -1,6 +1,6 @@
 import type { Metafile } from 'esbuild'
 import { expect, test } from 'vitest'
-import { actionSegments } from '../../../scripts/build/action-segments.ts'
+import { actionSegments } from '../../../scripts/build/output/action-segments.ts'
 
 const ACTIONS = 'action-references:app/actions.server.ts'
 

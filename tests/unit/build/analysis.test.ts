@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { analysisText } from '../../../scripts/build/analysis-text.ts'
-import type { AnalyzedChunk, BundleAnalysis } from '../../../scripts/build/analyze-bundle.ts'
+import { analysisText } from '../../../scripts/build/output/analysis-text.ts'
+import type { AnalyzedChunk, BundleAnalysis } from '../../../scripts/build/output/analyze-bundle.ts'
 import { buildApplication, type BuildReport } from '../../../scripts/build/build-application.ts'
 import { copyProject, type FixtureProject } from './fixture-project.ts'
 

@@ -1,9 +1,9 @@
 /** What esbuild asks plugins about: each question takes it a tenth of a millisecond, and packages have thousands of files. */
 import type { OnLoadOptions, PluginBuild } from 'esbuild'
 import { expect, test } from 'vitest'
-import { createAssetFiles } from '../../../scripts/build/asset-files.ts'
-import { createCssModules } from '../../../scripts/build/css-modules.ts'
-import { createFileUrls } from '../../../scripts/build/file-urls.ts'
+import { createAssetFiles } from '../../../scripts/build/assets/asset-files.ts'
+import { createCssModules } from '../../../scripts/build/assets/css-modules.ts'
+import { createFileUrls } from '../../../scripts/build/assets/file-urls.ts'
 
 test('the server has the files of packages loaded without a question about URLs in them', () => {
   const context = { root: '/p', app: '/p/src/app', mode: 'production', defines: {} } as const

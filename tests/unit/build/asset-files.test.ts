@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
-import { createAssetFiles } from '../../../scripts/build/asset-files.ts'
+import { createAssetFiles } from '../../../scripts/build/assets/asset-files.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 
 /** Bundles `entry` in a folder of these files; returns its text and the names of what is served, each with its contents. */

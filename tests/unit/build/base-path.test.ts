@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { BuildFault } from '../../../scripts/build/build-fault.ts'
 import { checkBuildOptions } from '../../../scripts/build/build-options.ts'
-import { readBuildInputs } from '../../../scripts/build/build-inputs.ts'
+import { readBuildInputs } from '../../../scripts/build/project/build-inputs.ts'
 
 const PROJECT_ROOT = join(import.meta.dirname, '../../..')
 const app = join(PROJECT_ROOT, 'tests/fixtures/shop-app')

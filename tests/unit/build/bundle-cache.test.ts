@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promi
 import { dirname, join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createBundleCache } from '../../../scripts/dev/bundle-cache.ts'
-import type { Customization } from '../../../scripts/build/customization.ts'
+import { createBundleCache } from '../../../scripts/dev/compile/bundle-cache.ts'
+import type { Customization } from '../../../scripts/build/resolve/customization.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
 const PACK = 'node_modules/pack/index.js'

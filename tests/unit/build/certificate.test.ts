@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ownCertificate, type Certificate } from '../../../scripts/dev/certificate.ts'
+import { ownCertificate, type Certificate } from '../../../scripts/dev/serve/certificate.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
 /** Signs a certificate by an authority of its own, as mkcert does, and notes its arguments. */

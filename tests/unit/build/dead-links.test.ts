@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createLinkJudge } from '../../../scripts/build/dead-links.ts'
-import { linkLiterals } from '../../../scripts/build/link-literals.ts'
+import { createLinkJudge } from '../../../scripts/build/project/dead-links.ts'
+import { linkLiterals } from '../../../scripts/build/project/link-literals.ts'
 
 const judge = createLinkJudge({
   sources: {

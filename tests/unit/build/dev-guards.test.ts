@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createDevChannel } from '../../../scripts/dev/dev-channel.ts'
-import { thrownFailure } from '../../../scripts/dev/dev-failures.ts'
-import { isFromOther, isFromOwnPage } from '../../../scripts/dev/own-page.ts'
-import { parseStack } from '../../../scripts/dev/stack-frames.ts'
+import { createDevChannel } from '../../../scripts/dev/tell/dev-channel.ts'
+import { thrownFailure } from '../../../scripts/dev/tell/dev-failures.ts'
+import { isFromOther, isFromOwnPage } from '../../../scripts/dev/serve/own-page.ts'
+import { parseStack } from '../../../scripts/dev/tell/stack-frames.ts'
 
 const HOST = 'localhost:3000'
 

@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { ownCertificate, readCertificate, type Certificate } from '../../../scripts/dev/certificate.ts'
+import { ownCertificate, readCertificate, type Certificate } from '../../../scripts/dev/serve/certificate.ts'
 import { startDevServer, type DevServer, type DevServerOptions } from '../../../scripts/dev/dev-server.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { listenFault } from '../../../scripts/command/dev-listening.ts'
-import { buildFailures, startFailure } from '../../../scripts/dev/dev-failures.ts'
-import { forwardedHeaders } from '../../../scripts/dev/forwarded-headers.ts'
-import { isKnownHost, LOCAL_ONLY } from '../../../scripts/dev/local-hosts.ts'
-import { createModuleUrls } from '../../../scripts/dev/module-urls.ts'
-import { createLinePrinter, errorOf, parseLogLine, readableLine } from '../../../scripts/dev/readable-log.ts'
-import { describeFrames, foldStack, parseStack } from '../../../scripts/dev/stack-frames.ts'
+import { buildFailures, startFailure } from '../../../scripts/dev/tell/dev-failures.ts'
+import { forwardedHeaders } from '../../../scripts/dev/serve/forwarded-headers.ts'
+import { isKnownHost, LOCAL_ONLY } from '../../../scripts/dev/serve/local-hosts.ts'
+import { createModuleUrls } from '../../../scripts/dev/compile/module-urls.ts'
+import { createLinePrinter, errorOf, parseLogLine, readableLine } from '../../../scripts/dev/tell/readable-log.ts'
+import { describeFrames, foldStack, parseStack } from '../../../scripts/dev/tell/stack-frames.ts'
 
 test.for([
   ['localhost', true],

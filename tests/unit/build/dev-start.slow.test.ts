@@ -1,7 +1,7 @@
 /** What a start of the development server needs, and what it answers before its first build is done. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { DevWork } from '../../../scripts/dev/dev-parts.ts'
+import type { DevWork } from '../../../scripts/dev/compile/dev-parts.ts'
 import { startDevServer, type DevServerOptions } from '../../../scripts/dev/dev-server.ts'
 import { copyProject, type FixtureProject } from './fixture-project.ts'
 

@@ -1,7 +1,7 @@
 /** What a save costs: the parts of a build that it starts, counted and not timed. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { DevWork } from '../../../scripts/dev/dev-parts.ts'
+import type { DevWork } from '../../../scripts/dev/compile/dev-parts.ts'
 import { startDevServer, type DevServer } from '../../../scripts/dev/dev-server.ts'
 import { openDevPage } from './dev-page.ts'
 import { copyProject, type FixtureProject } from './fixture-project.ts'

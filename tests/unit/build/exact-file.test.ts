@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { exactFiles } from '../../../scripts/build/exact-file.ts'
+import { exactFiles } from '../../../scripts/build/resolve/exact-file.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
 const MANIFESTS: readonly unknown[] = [

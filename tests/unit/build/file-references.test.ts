@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { metaUses } from '../../../scripts/build/file-references.ts'
+import { metaUses } from '../../../scripts/build/assets/file-references.ts'
 
 /** What the build takes each expression for: the reference, or the other uses of `import.meta`. */
 function seen(text: string, file = 'page.tsx'): readonly (string | undefined)[] {

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { expect, onTestFinished, test } from 'vitest'
-import { forwardUpgrade } from '../../../scripts/dev/forward.ts'
+import { forwardUpgrade } from '../../../scripts/dev/serve/forward.ts'
 
 async function portOf(server: Server): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening')

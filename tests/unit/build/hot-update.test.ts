@@ -1,6 +1,6 @@
 import type { Metafile } from 'esbuild'
 import { describe, expect, test } from 'vitest'
-import { moduleGraph, planUpdate } from '../../../scripts/dev/hot-update.ts'
+import { moduleGraph, planUpdate } from '../../../scripts/dev/watch/hot-update.ts'
 
 /** A metafile of modules by their imports. */
 function metafile(modules: Readonly<Record<string, readonly string[]>>): Metafile {

@@ -2,8 +2,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { context, type BuildContext, type Plugin } from 'esbuild'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { pluginsOf } from '../../../scripts/build/customization.ts'
-import { isLookUp, keepLookUps, lookUp, type KeptLookUps } from '../../../scripts/build/look-up.ts'
+import { pluginsOf } from '../../../scripts/build/resolve/customization.ts'
+import { isLookUp, keepLookUps, lookUp, type KeptLookUps } from '../../../scripts/build/resolve/look-up.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
 let folder: TempDir

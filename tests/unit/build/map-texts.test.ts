@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withoutPackageTexts } from '../../../scripts/build/map-texts.ts'
+import { withoutPackageTexts } from '../../../scripts/build/output/map-texts.ts'
 
 test('a map has the texts of the project and of its workspace, and the positions of all files', () => {
   const map = {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readInterfaces } from '../../../scripts/dev/module-interfaces.ts'
+import { readInterfaces } from '../../../scripts/dev/compile/module-interfaces.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 
 async function interfaceOf(text: string): Promise<string> {

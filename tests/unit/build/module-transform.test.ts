@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { actionId } from '../../../src/server/routes/actions/action-id.ts'
-import { transformModule, type BrowserModule } from '../../../scripts/dev/module-transform.ts'
+import { transformModule, type BrowserModule } from '../../../scripts/dev/compile/module-transform.ts'
 import { copyProject, type FixtureProject } from './fixture-project.ts'
 
 const KEY = 'src/app/module.tsx'

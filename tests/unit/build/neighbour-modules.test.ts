@@ -2,7 +2,7 @@ import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { neighbourModules } from '../../../scripts/build/neighbour-modules.ts'
+import { neighbourModules } from '../../../scripts/build/resolve/neighbour-modules.ts'
 import { writeFiles } from '../../support/linked-project.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 import { expect, test } from 'vitest'
-import { withoutBrowserParts, withoutServer } from '../../../scripts/build/node-parts.ts'
+import { withoutBrowserParts, withoutServer } from '../../../scripts/build/sides/node-parts.ts'
 import { CONDITIONS, OWN_RUNTIME, runtimeModule } from '../../../scripts/build/runtime.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')

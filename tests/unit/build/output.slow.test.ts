@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { decodeSegmentFiles, segmentFilesPath } from '../../../src/shared/protocol/segment-files.ts'
 import { debugIdOf } from '../../../src/shared/reports/debug-id.ts'
 import { buildApplication, type BuildReport } from '../../../scripts/build/build-application.ts'
-import { REACT_NAMESPACE } from '../../../scripts/build/react-module.ts'
+import { REACT_NAMESPACE } from '../../../scripts/build/resolve/react-module.ts'
 import { copyProject, type FixtureProject } from './fixture-project.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })

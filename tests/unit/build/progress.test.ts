@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createTerminal } from '../../../scripts/command/terminal.ts'
-import { createProgress } from '../../../scripts/dev/progress.ts'
+import { createProgress } from '../../../scripts/dev/tell/progress.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

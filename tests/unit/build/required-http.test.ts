@@ -1,7 +1,7 @@
 import { build } from 'esbuild'
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { requiredHttp } from '../../../scripts/build/required-http.ts'
+import { requiredHttp } from '../../../scripts/build/resolve/required-http.ts'
 
 const SOURCE = `import { createServer, STATUS_CODES } from 'node:http'
 const client = process.moduleLoadList.filter((name) => /undici|http2/.test(name))

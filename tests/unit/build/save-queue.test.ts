@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSaveQueue, type SaveQueue } from '../../../scripts/dev/save-queue.ts'
+import { createSaveQueue, type SaveQueue } from '../../../scripts/dev/watch/save-queue.ts'
 
 interface Update {
   readonly files: readonly string[]

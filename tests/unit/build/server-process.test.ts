@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { createServerProcess, type ServerProcess } from '../../../scripts/dev/server-process.ts'
+import { createServerProcess, type ServerProcess } from '../../../scripts/dev/process/server-process.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 
 vi.setConfig({ testTimeout: 30_000 })

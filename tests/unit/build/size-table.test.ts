@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sizeTable } from '../../../scripts/build/size-table.ts'
+import { sizeTable } from '../../../scripts/build/output/size-table.ts'
 
 test('sizes stand in aligned columns, the largest first, with a total; empty sections are left out', () => {
   const table = sizeTable([

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { buildApplication } from '../../../scripts/build/build-application.ts'
-import { staleness } from '../../../scripts/build/build-info.ts'
+import { staleness } from '../../../scripts/build/output/build-info.ts'
 import { copyProject } from './fixture-project.ts'
 
 vi.setConfig({ testTimeout: 60_000 })

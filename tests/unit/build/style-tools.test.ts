@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { build, type BuildFailure, type OnLoadArgs, type OnLoadResult, type Plugin } from 'esbuild'
 import { expect, test } from 'vitest'
-import { withStyleTools } from '../../../scripts/build/style-tools.ts'
+import { withStyleTools } from '../../../scripts/build/assets/style-tools.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
 const POSTCSS = resolve(import.meta.dirname, '../../../node_modules/postcss')

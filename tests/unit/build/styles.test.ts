@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { join } from 'node:path'
 import { buildApplication, type BuildReport } from '../../../scripts/build/build-application.ts'
-import { createCssModules } from '../../../scripts/build/css-modules.ts'
-import { groupStyles } from '../../../scripts/build/style-groups.ts'
+import { createCssModules } from '../../../scripts/build/assets/css-modules.ts'
+import { groupStyles } from '../../../scripts/build/assets/style-groups.ts'
 import { buildFault, copyProject, type FixtureProject } from './fixture-project.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { tsconfigAliases } from '../../../scripts/build/tsconfig-aliases.ts'
+import { tsconfigAliases } from '../../../scripts/build/project/tsconfig-aliases.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 
 /** What the aliases of a project with these files are; `<root>` is its folder. */

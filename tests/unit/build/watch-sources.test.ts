@@ -3,7 +3,7 @@ import type { watch } from 'node:fs'
 import { EventEmitter } from 'node:events'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { watchSources, type WatchOptions } from '../../../scripts/dev/watch-sources.ts'
+import { watchSources, type WatchOptions } from '../../../scripts/dev/watch/watch-sources.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 
 async function setUp(options: WatchOptions) {

@@ -51,7 +51,7 @@ describe('arrows of imports', () => {
     ['templates/minimal/src/app/page.tsx', `import { x } from '../../../application/src/app/x.ts'`],
     ['examples/mdx/src/app/page.tsx', `import { x } from 'millrace/internal/action-reference'`],
     ['examples/mdx/src/app/page.mdx', `import { x } from '../../../../src/server/app.ts'`],
-    ['examples/mdx/millrace.config.ts', `import { aliasOf } from '../../scripts/build/customization.ts'`],
+    ['examples/mdx/millrace.config.ts', `import { aliasOf } from '../../scripts/build/resolve/customization.ts'`],
     ['docs/routes.md', `import { x } from 'millrace/internal/packages/pino'`],
     ['README.md', `const x = await import('millrace/lib/src/server/app.js')`],
   ] as const

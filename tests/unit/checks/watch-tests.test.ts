@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { readBuildInputs } from '../../../scripts/build/build-inputs.ts'
+import { readBuildInputs } from '../../../scripts/build/project/build-inputs.ts'
 import { readTestArguments, type TestArguments } from '../../../scripts/checks/test-arguments.ts'
 import { watchTests, type Watch } from '../../../scripts/checks/test-suites.ts'
 import { coverageOptions } from '../../../scripts/checks/vitest-run.ts'

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { build, type Metafile } from 'esbuild'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { browserOptions } from '../../../scripts/build/bundle-options.ts'
-import { REACT_NAMESPACE } from '../../../scripts/build/react-module.ts'
+import { REACT_NAMESPACE } from '../../../scripts/build/resolve/react-module.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const APP = join(ROOT, 'tests/fixtures/bare-app')

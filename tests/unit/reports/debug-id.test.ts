@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { namedScript } from '../../../scripts/build/debug-ids.ts'
+import { namedScript } from '../../../scripts/build/output/debug-ids.ts'
 import { debugIdOf } from '../../../src/shared/reports/debug-id.ts'
 import { nameScripts } from '../../../src/client/reports/name-scripts.ts'
 

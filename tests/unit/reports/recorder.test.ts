@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { buildReports, type BuiltReports } from '../../../scripts/build/build-reports.ts'
+import { buildReports, type BuiltReports } from '../../../scripts/build/assets/build-reports.ts'
 import { createPageRecorder } from '../../../src/server/reports/sdk/page-recorder.ts'
 import { sharedDocumentPolicy } from '../../../src/server/routes/render/document-policy.ts'
 const ROOT = join(import.meta.dirname, '../../..')

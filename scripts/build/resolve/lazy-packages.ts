@@ -1,0 +1,44 @@
+import type { Plugin } from 'esbuild'
+import { displayPath } from '../build-options.ts'
+import type { BundleContext } from '../bundle-options.ts'
+import { isLookUp, lookUp } from './look-up.ts'
+import { formatsOf } from './module-formats.ts'
+import { isOfRuntime, isPackageFile } from '../runtime.ts'
+
+/** Namespace of modules that stand for a CommonJS package in `import()`. */
+export const LAZY_PACKAGE = 'lazy-package'
+
+/**
+ * Gives `import()` of a CommonJS package its names. Between chunks, esbuild hands over the default export alone. A namespace
+ * with a `then` is what that resolves to.
+ */
+export function lazyPackages(context: Pick<BundleContext, 'root' | 'app' | 'runtime'>): Plugin {
+  return {
+    name: 'lazy-packages',
+    setup(build) {
+      build.onResolve({ filter: /^[^./#]/ }, async (args) => {
+        if (args.kind !== 'dynamic-import' || isLookUp(args)) return undefined
+        if (isPackageFile(args.importer) || isOfRuntime(context, args.importer)) return undefined
+        const found = await lookUp(build, args)
+        if (found?.namespace !== 'file' || found.external) return undefined
+        if (!(await isCommonJs(context.root, found.path))) return undefined
+        const { path, resolveDir } = args
+        return {
+          path: displayPath(context.root, found.path),
+          namespace: LAZY_PACKAGE,
+          pluginData: { path, resolveDir },
+        }
+      })
+      build.onLoad({ filter: /.*/, namespace: LAZY_PACKAGE }, ({ pluginData: { path, resolveDir } }) => ({
+        contents: `import * as all from ${JSON.stringify(path)}\nexport const then = (resolve) => resolve(all)\n`,
+        loader: 'js',
+        resolveDir,
+      }))
+    },
+  }
+}
+
+async function isCommonJs(root: string, file: string): Promise<boolean> {
+  if (!isPackageFile(file) || !/\.c?js$/.test(file)) return false
+  return (await formatsOf(root, [file])).get(file) === 'cjs'
+}

@@ -1,0 +1,179 @@
+import type { BuildResult, Metafile, OutputFile } from 'esbuild'
+import { checkActionNames } from '../../build/sides/action-faults.ts'
+import { browserModules } from '../../build/output/asset-manifest.ts'
+import { buildStyles } from '../../build/assets/build-styles.ts'
+import { browserEntry, metafileKey, type BundleContext } from '../../build/bundle-options.ts'
+import type { ApplicationFacts } from '../../build/project/inspect-application.ts'
+import { evaluateInspection, type InspectionBundle } from '../../build/project/read-application.ts'
+import { checkServerModules } from '../../build/project/server-modules.ts'
+import { groupStyles, type StyleGroups } from '../../build/assets/style-groups.ts'
+import { addPackages, bundleOwnModules, type BrowserGraph, type KeptVendors } from './browser-graph.ts'
+import type { BundleCache } from './bundle-cache.ts'
+import type { DevContexts, InMemory } from './dev-contexts.ts'
+import type { GenerationFolders } from './generation-folders.ts'
+import { bundleServerRuntime, type ServerRuntime } from './server-runtime.ts'
+
+/** Work that takes longer than a moment. */
+export type DevWork = 'browser bundle' | 'server bundle' | 'table and actions' | 'packages' | 'server start'
+
+/** Hears of work before it starts: for the terminal, and for tests that count it. */
+export type OnWork = (work: DevWork) => void
+
+/** The results of one build, each of which a later one may keep. */
+export interface Parts {
+  readonly contexts: DevContexts
+  readonly browser: BrowserGraph
+  readonly server: BuildResult<InMemory>
+  /** The application's own modules, as the server runs them: those of `server`, or newer ones that have the same imports. */
+  readonly serverFiles: readonly OutputFile[]
+  readonly runtime: ServerRuntime & { readonly linked: string }
+  readonly inspection: Inspection
+  readonly styles: { readonly groups: StyleGroups; readonly warnings: BuildResult['warnings'] }
+}
+
+/** What is known of the table and the actions. */
+export interface Inspection extends InspectionBundle, ApplicationFacts {
+  /** Hash of the runtime that it was evaluated with. */
+  readonly runtime: string
+}
+
+/** What a build may keep of the last one. */
+export interface Kept {
+  /** The last build with the same compilers. */
+  readonly former: Parts | undefined
+  /** Whether files were only saved since then: none is new or gone. */
+  readonly isPlain: boolean
+  /** Whether one of them is among these inputs. */
+  isRead(inputs: Metafile['inputs']): boolean
+  readonly changesStyles: boolean
+  readonly bundles: BundleCache
+  readonly vendors: KeptVendors
+  readonly onWork: OnWork
+}
+
+/**
+ * Builds what cannot be kept.
+ * @throws as `buildApplication` does.
+ */
+export async function buildParts(contexts: DevContexts, kept: Kept, folders: GenerationFolders): Promise<Parts> {
+  const { context } = contexts
+  const { former, isRead, changesStyles, onWork } = kept
+  const plain = kept.isPlain ? former : undefined
+  const noting = <Result>(work: DevWork, start: () => Result): Result => {
+    onWork(work)
+    return start()
+  }
+  const bundledFacts =
+    plain !== undefined && !isRead(plain.inspection.inputs)
+      ? plain.inspection
+      : noting('table and actions', () => bundleFacts(contexts))
+  const known = former !== undefined && !isRead(former.runtime.inputs) ? former : undefined
+  const own =
+    plain !== undefined && !isRead(plain.browser.metafile.inputs)
+      ? plain.browser
+      : noting('browser bundle', () => bundleOwnModules(contexts))
+  // Beside the packages' bundle for the server, which takes as long.
+  const joined = Promise.resolve(own).then((graph) => addPackages(contexts, graph, kept))
+  joined.catch(() => undefined) // other faults are told first
+  const [browser, server, facts, inspected] = await Promise.allSettled([
+    own,
+    plain !== undefined && !isRead(plain.server.metafile.inputs)
+      ? plain.server
+      : noting('server bundle', () => bundleServer(contexts, folders)),
+    bundledFacts,
+    known && inspectEarly(contexts, bundledFacts, { former: known, folders }),
+  ])
+  if (browser.status === 'rejected') throw browser.reason
+  if (server.status === 'rejected') throw server.reason
+  if (facts.status === 'rejected') throw facts.reason
+
+  const files = [...contexts.linkedFiles()].toSorted()
+  const linked = JSON.stringify(files)
+  const runtime =
+    known?.runtime.linked === linked
+      ? known.runtime
+      : { ...(await bundleServerRuntime(context, files, contexts.serverPlugins, kept)), linked }
+  const isEarly = runtime === known?.runtime
+  if (isEarly && inspected.status === 'rejected') throw inspected.reason
+  const early = isEarly && inspected.status === 'fulfilled' ? inspected.value : undefined
+  const inspection =
+    'sources' in facts.value
+      ? facts.value
+      : (early ?? (await inspect(contexts, facts.value, { runtime, former: former?.inspection, folders })))
+  checkServerModules(context, server.value.metafile, inspection.sources)
+  const graph = await joined
+  const groups = groupsOf(context, graph.metafile, inspection.sources)
+  const areSame =
+    plain !== undefined &&
+    !changesStyles &&
+    JSON.stringify(groups.groups) === JSON.stringify(plain.styles.groups.groups)
+  const warnings = areSame ? plain.styles.warnings : await styleWarnings(contexts, groups)
+  const serverFiles = server.value === former?.server ? former.serverFiles : server.value.outputFiles
+  return {
+    contexts,
+    browser: graph,
+    server: server.value,
+    serverFiles,
+    runtime,
+    inspection,
+    styles: { groups, warnings },
+  }
+}
+
+/** The first half of an inspection. */
+export async function bundleFacts({ context, inspection }: DevContexts): Promise<InspectionBundle> {
+  await checkActionNames(context)
+  const { outputFiles, metafile } = await inspection.rebuild()
+  return { text: outputFiles[0]?.text ?? '', inputs: metafile.inputs }
+}
+
+async function bundleServer({ server }: DevContexts, folders: GenerationFolders): Promise<BuildResult<InMemory>> {
+  const result = await server.rebuild()
+  folders.stage(result.outputFiles)
+  return result
+}
+
+/** Evaluates the application while bundles are made, by the runtime of the last build, which seldom changes. */
+async function inspectEarly(
+  contexts: DevContexts,
+  facts: InspectionBundle | Inspection | Promise<InspectionBundle>,
+  { former, folders }: { readonly former: Parts; readonly folders: GenerationFolders },
+): Promise<Inspection> {
+  return inspect(contexts, await facts, { runtime: former.runtime, former: former.inspection, folders })
+}
+
+/** The second half: evaluates the application where its text has changed, or the runtime that it is linked to. */
+export async function inspect(
+  { context, spare }: DevContexts,
+  { text, inputs }: InspectionBundle,
+  {
+    runtime,
+    former,
+    folders,
+  }: {
+    readonly runtime: ServerRuntime
+    readonly former: Inspection | undefined
+    readonly folders: GenerationFolders
+  },
+): Promise<Inspection> {
+  if (former?.text === text && former.runtime === runtime.hash) return { ...former, inputs }
+  const folder = await folders.forInspection(runtime)
+  const facts = await evaluateInspection(context, folder, text, spare.take())
+  return { ...facts, text, inputs, runtime: runtime.hash }
+}
+
+function groupsOf(context: BundleContext, browser: Metafile, sources: ApplicationFacts['sources']): StyleGroups {
+  return groupStyles(browser, metafileKey(context.root, browserEntry(context)), browserModules(sources))
+}
+
+/**
+ * Browsers load stylesheets one by one, and a link does not report a failing one.
+ * @throws esbuild's failure.
+ */
+export async function styleWarnings(
+  { context, modules, assets }: DevContexts,
+  { groups }: StyleGroups,
+): Promise<BuildResult['warnings']> {
+  const { warnings } = await buildStyles(context, groups, modules, assets.plugin)
+  return [...warnings]
+}

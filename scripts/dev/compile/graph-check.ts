@@ -1,0 +1,161 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Metafile } from 'esbuild'
+import { displayPath, type BuildOptions } from '../../build/build-options.ts'
+import { CSS_FILE, STYLE } from '../../build/assets/css-files.ts'
+import { CSS_MODULE, type CssModules } from '../../build/assets/css-modules.ts'
+import { pluginsOf } from '../../build/resolve/customization.ts'
+import { pluginClaims } from '../../build/resolve/plugin-claims.ts'
+import type { Parts } from './dev-parts.ts'
+import { readInterfaces, type ModuleInterfaces } from './module-interfaces.ts'
+import type { PluginReads } from './plugin-reads.ts'
+import { isOwnModule } from './server-modules.ts'
+
+/** What the modules of one build have to do with each other. */
+export interface GraphInterfaces {
+  readonly scripts: Promise<ModuleInterfaces>
+  /** What scripts see of stylesheets with local names, by absolute path. */
+  readonly styles: ReadonlyMap<string, string>
+}
+
+/** Tells saves that concern single modules from those that change the graph of modules. */
+export interface GraphCheck {
+  /**
+   * Whether every file was read by the last build and is still there, none of them names a public variable or is part of a
+   * worker, and none that browsers get may read the environment.
+   */
+  isPlain(parts: Parts, changed: readonly string[]): boolean
+  /**
+   * @param before when the build started, in milliseconds since 1970.
+   * @param known of the build before, where all changes since then were plain saves; only those are read again.
+   */
+  interfacesOf(
+    parts: Parts,
+    before: number,
+    known?: { readonly former: GraphInterfaces; readonly changed: readonly string[] },
+  ): Promise<GraphInterfaces>
+  /** Whether modules import and export the same as in that build, and no other file can be affected. */
+  keeps(parts: Parts, graph: GraphInterfaces, changed: readonly string[]): Promise<boolean>
+}
+
+const PUBLIC_NAME = /\bPUBLIC_[A-Z0-9_]/
+
+/** Also what `closedEnv` looks at, which only a build of the whole bundle runs. */
+const BROWSER_ENVIRONMENT = /\benv\b|\bPUBLIC_[A-Z0-9_]/
+
+/** The table and the rules, which have to be evaluated. */
+const EVALUATED = /(?:^|\/)(?:app\.ts|routes\.tsx?)$/
+
+/** @param reads the files that plugins read. */
+export function createGraphCheck(
+  { root, app, customization }: Pick<BuildOptions, 'root' | 'app' | 'customization'>,
+  reads: PluginReads,
+): GraphCheck {
+  const sides = ['browser', 'server'] as const
+  const claims = Promise.all(sides.map((side) => pluginClaims(pluginsOf(customization, side))))
+  const keyOf = (file: string): string => displayPath(root, file)
+
+  function isPlain(
+    { browser, server, runtime, inspection, contexts: { urls } }: Parts,
+    changed: readonly string[],
+  ): boolean {
+    const inputs = [browser.metafile.inputs, server.metafile.inputs, runtime.inputs, inspection.inputs]
+    const known = new Set(inputs.flatMap((all) => Object.keys(all).map(fileOf)))
+    return changed.every(
+      (file) =>
+        (known.has(keyOf(file)) || reads.usersOf(file).length > 0) &&
+        existsSync(file) &&
+        !urls.isMadeFrom(file) &&
+        !environment(Object.hasOwn(browser.metafile.inputs, keyOf(file))).test(readFileSync(file, 'latin1')),
+    )
+  }
+
+  async function keepScripts(graph: GraphInterfaces, files: readonly string[]): Promise<boolean> {
+    const ofSides = await claims
+    if (files.some((file) => EVALUATED.test(displayPath(app, file)) || ofSides.some(({ loads }) => loads(file)))) {
+      return false
+    }
+    const known = await graph.scripts
+    const keys = files.map(keyOf)
+    if (keys.some((key) => !known.has(key))) return false
+    const fresh = await readInterfaces(root, keys).catch(() => undefined)
+    return keys.every((key) => fresh?.get(key) === known.get(key))
+  }
+
+  async function keepStyles(
+    { browser, contexts }: Parts,
+    graph: GraphInterfaces,
+    files: readonly string[],
+  ): Promise<boolean> {
+    const isStyle = (file: string): boolean => Object.hasOwn(browser.metafile.inputs, `${CSS_FILE}:${keyOf(file)}`)
+    if (files.some((file) => !isStyle(file) && reads.usersOf(file).length === 0)) return false
+    const named = files.filter((file) => CSS_MODULE.test(file) && isStyle(file))
+    await contexts.modules.forget(files)
+    const fresh = await styleInterfaces(contexts.modules, named).catch(() => undefined)
+    return named.every((file) => fresh?.get(file) === graph.styles.get(file))
+  }
+
+  return {
+    isPlain,
+    async interfacesOf(parts, before, known) {
+      const { browser, server, runtime, contexts } = parts
+      const keys = new Set([browser, server].flatMap(({ metafile }) => Object.keys(metafile.inputs).map(fileOf)))
+      const own = [...keys].filter((key) => isOwnModule(join(root, key)) && !Object.hasOwn(runtime.inputs, key))
+      const scripts = readChanged(root, own, before, known)
+      return { scripts, styles: await styleInterfaces(contexts.modules, namedStyles(root, browser.metafile)) }
+    },
+    async keeps(parts, graph, changed) {
+      if (changed.length === 0 || !isPlain(parts, changed)) return false
+      const affected = reads.withUsers(changed)
+      const styles = affected.filter((file) => STYLE.test(file))
+      const scripts = affected.filter((file) => !STYLE.test(file))
+      return (await keepScripts(graph, scripts)) && keepStyles(parts, graph, styles)
+    },
+  }
+}
+
+/** What only a build can judge in a source. */
+function environment(isInBrowser: boolean): RegExp {
+  return isInBrowser ? BROWSER_ENVIRONMENT : PUBLIC_NAME
+}
+
+/** Whether one of these files is among the inputs of a bundle. */
+export function readerOf(root: string, files: readonly string[]): (inputs: Metafile['inputs']) => boolean {
+  const keys = new Set(files.map((file) => displayPath(root, file)))
+  return (inputs) => Object.keys(inputs).some((key) => keys.has(fileOf(key)))
+}
+
+/** The path in the project of an input, which may have a namespace: `css-file:src/app/card.module.css`. */
+export function fileOf(key: string): string {
+  return key.replace(/^[a-z][a-z-]+:/, '')
+}
+
+/** Sources that do not compile by now have no interface. */
+async function readChanged(
+  root: string,
+  keys: readonly string[],
+  before: number,
+  known?: { readonly former: GraphInterfaces; readonly changed: readonly string[] },
+): Promise<ModuleInterfaces> {
+  const changed = new Set(known?.changed.map((file) => displayPath(root, file)))
+  const former = (await known?.former.scripts) ?? new Map<string, string>()
+  const kept = keys.filter((key) => former.has(key) && !changed.has(key))
+  const isKept = new Set(kept)
+  const others = keys.filter((key) => !isKept.has(key))
+  const fresh = await readInterfaces(root, others, before).catch(() => new Map<string, string>())
+  return new Map([...kept.map((key) => [key, former.get(key) ?? ''] as const), ...fresh])
+}
+
+function namedStyles(root: string, { inputs }: Metafile): readonly string[] {
+  const keys = Object.keys(inputs).filter((key) => key.startsWith(`${CSS_FILE}:`))
+  return keys.map((key) => join(root, fileOf(key))).filter((file) => CSS_MODULE.test(file))
+}
+
+/** Class names, files composed from, and warnings. */
+async function styleInterfaces(modules: CssModules, files: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const read = async (file: string): Promise<readonly [string, string]> => {
+    const { names, composed, warnings } = await modules.compile(file)
+    return [file, JSON.stringify([names, composed, warnings])]
+  }
+  return new Map(await Promise.all(files.map(read)))
+}
