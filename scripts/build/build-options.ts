@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import { isRuntimePath } from '../../src/shared/runtime-paths.ts'
 import { BuildFault } from './build-fault.ts'
-import type { Customization } from './resolve/customization.ts'
+import type { MillraceConfig } from './define-config.ts'
 import type { Runtime } from './runtime.ts'
 
 /** What to build, and where. All paths are absolute. */
@@ -20,6 +20,12 @@ export interface BuildOptions {
   /** What the project's config changes in bundles. */
   readonly customization?: Customization
 }
+
+/** The part of a config that changes bundles. */
+export type Customization = Pick<MillraceConfig, 'plugins' | 'alias' | 'define' | 'targets'>
+
+/** One set of options for every file, wherever an application is and whatever tsconfig is near it. */
+export const TSCONFIG = { compilerOptions: { jsx: 'react-jsx', verbatimModuleSyntax: true, target: 'ES2024' } } as const
 
 /** The path that the server gives to the files of `<out>/public`, without the base path. */
 export const PUBLIC_PATH = '/_m/assets/'

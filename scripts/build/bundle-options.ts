@@ -9,7 +9,7 @@ import { withoutBrowserParts } from './sides/node-parts.ts'
 import { reactOfProject } from './resolve/one-react.ts'
 import { REACT_ENTRY, reactModule } from './resolve/react-module.ts'
 import { requiredHttp } from './resolve/required-http.ts'
-import { displayPath, type BuildOptions } from './build-options.ts'
+import { displayPath, TSCONFIG, type BuildOptions } from './build-options.ts'
 import { CONDITIONS, OWN_RUNTIME, runtimeModule } from './runtime.ts'
 
 /** Whether a bundle is for visitors or for developers. */
@@ -30,9 +30,6 @@ export const SERVER_ENTRY = 'server'
 
 /** Name of the bundle for other servers. */
 export const HANDLER_ENTRY = 'handler'
-
-/** One set of options for every file, wherever an application is and whatever tsconfig is near it. */
-export const TSCONFIG = { compilerOptions: { jsx: 'react-jsx', verbatimModuleSyntax: true, target: 'ES2024' } } as const
 
 /** Paths in outputs are relative to this folder, which never exists: the same outputs for every `--out`. */
 function virtualOut(root: string, folder: string): string {

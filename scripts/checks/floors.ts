@@ -91,6 +91,17 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
     ['command'],
     ['*'],
   ],
+  'scripts/build': [
+    ['*'],
+    ['resolve'],
+    ['sides'],
+    ['bundle-options'],
+    ['assets'],
+    ['project'],
+    ['output'],
+    ['build-application'],
+  ],
+  'scripts/dev': [['process'], ['compile'], ['tell'], ['serve'], ['watch'], ['dev-server']],
 }
 
 const MODULE = /\.tsx?$/

@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path'
 import { floorFaults } from './floors.ts'
 import { houseFaults } from './house-rules.ts'
 import type { SourceFile } from './house-rules.ts'
-import { hasTower } from './tower-diagram.ts'
+import { hasTowers } from './tower-diagram.ts'
 
 /** The project's own folders, and its chapters. */
 const SOURCES = ['{src,bin,scripts,templates,examples,tests}/**', 'docs/*.md', 'README.md'] as const
@@ -33,5 +33,5 @@ export async function checkHouse(root: string, print: (text: string) => void = c
   const sources = await readSources(root)
   const faults = [...houseFaults(sources), ...floorFaults(sources)]
   for (const fault of faults) print(fault)
-  return (await hasTower(root, print)) && faults.length === 0
+  return (await hasTowers(root, print)) && faults.length === 0
 }

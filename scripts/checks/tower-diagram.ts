@@ -1,13 +1,13 @@
 /**
- * Draws the floors of `src/server` into ARCHITECTURE.md, in the order that the rules check. `npm run format` runs it.
+ * Draws the floors of the server and of the toolchain into ARCHITECTURE.md, in the order that the rules check.
+ * `npm run format` runs it.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { TOWERS } from './floors.ts'
 
 const DOCUMENT = 'ARCHITECTURE.md'
-const DRAWN = 'src/server'
-const BEGIN = '<!-- tower: drawn by `npm run format` from scripts/checks/floors.ts -->'
+const DRAWN = ['src/server', 'scripts/build', 'scripts/dev'] as const
 const END = '<!-- end of tower -->'
 
 /** The tower of a folder as a Mermaid flowchart, highest floor first. */
@@ -27,23 +27,26 @@ function named(room: string): string {
  * @throws {Error} for a text without the marks.
  */
 export function withTower(text: string, folder: string): string {
-  const from = text.indexOf(BEGIN)
-  const to = text.indexOf(END)
-  if (from < 0 || to < from) throw new Error(`ARCHITECTURE.md has no place for the tower: ${BEGIN} … ${END}`)
-  return `${text.slice(0, from)}${BEGIN}\n\n${towerDiagram(folder)}\n\n${text.slice(to)}`
+  const begin = `<!-- tower of ${folder}: drawn by \`npm run format\` from scripts/checks/floors.ts -->`
+  const from = text.indexOf(begin)
+  const to = text.indexOf(END, from)
+  if (from < 0 || to < 0) throw new Error(`ARCHITECTURE.md has no place for the tower of ${folder}: ${begin} … ${END}`)
+  return `${text.slice(0, from)}${begin}\n\n${towerDiagram(folder)}\n\n${text.slice(to)}`
 }
 
-/** @returns whether the diagram in ARCHITECTURE.md is up to date. */
-export async function hasTower(root: string, print: (text: string) => void): Promise<boolean> {
+/** @returns whether the diagrams in ARCHITECTURE.md are up to date. */
+export async function hasTowers(root: string, print: (text: string) => void): Promise<boolean> {
   const text = await readFile(resolve(root, DOCUMENT), 'utf8')
-  if (withTower(text, DRAWN) === text) return true
-  print(`${DOCUMENT}: the picture of ${DRAWN} does not show its floors. Draw it again: npm run format`)
-  return false
+  const stale = DRAWN.filter((folder) => withTower(text, folder) !== text)
+  for (const folder of stale) {
+    print(`${DOCUMENT}: the picture of ${folder} does not show its floors. Draw it again: npm run format`)
+  }
+  return stale.length === 0
 }
 
 if (import.meta.main) {
   const path = resolve(import.meta.dirname, '../..', DOCUMENT)
   const text = await readFile(path, 'utf8')
-  const drawn = withTower(text, DRAWN)
+  const drawn = DRAWN.reduce(withTower, text)
   if (drawn !== text) await writeFile(path, drawn)
 }

@@ -18,6 +18,7 @@ import { createGateway } from './serve/gateway.ts'
 import type { InspectorAddress } from './process/inspector-port.ts'
 import { isEveryAddress, networkAddresses, urlHost } from './serve/local-hosts.ts'
 import { createModuleServer } from './compile/module-server.ts'
+import { createNewestBuild } from './compile/newest-build.ts'
 import { packageRecords } from '../build/resolve/package-stamp.ts'
 import { openEditor } from './serve/open-editor.ts'
 import { createSaveQueue } from './watch/save-queue.ts'
@@ -77,14 +78,14 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const progress = createProgress(options, () => performance.now(), options.onWork)
   const build = createDevBuild({ ...options, bundles, onWork: progress.note }, env)
   const modules = createModuleServer(root, basePath)
-  const idle = await bundleVendors([], { root, basePath, bundles, onWork: progress.note })
-  const updates = createUpdates(
+  const noPackages = await bundleVendors([], { root, basePath, bundles, onWork: progress.note })
+  const newest = createNewestBuild(root)
+  const { update, startServer } = createUpdates(
     { root, print, onWork: progress.note },
-    { build, modules, channel },
+    { build, newest, modules, channel },
     { run: (main, message) => server.replace(main, message), again: () => saves.add([]) },
   )
-  const { update, current, sources, startServer } = updates
-  const reports = createDevReports(options, { channel, modules, updates })
+  const reports = createDevReports(options, { channel, modules, newest })
 
   const server = createServerProcess(
     env,
@@ -106,7 +107,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     const saved = files.filter((file) => !installs.has(file))
     if (saved.length < files.length) build.forget() // all imports may lead elsewhere
     const isBuilt = await progress.during(update(saved))
-    watcher.include([...build.reads.files(), ...sources()])
+    watcher.include([...build.reads.files(), ...newest.files()])
     if (isBuilt) setImmediate(checkBuild) // pages and requests do not wait for it
     return isBuilt
   }
@@ -123,8 +124,8 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     channel,
     modules,
     manifest() {
-      const now = current()
-      return now && devManifest(now.generation, modules.urls, now.generation.vendors)
+      const now = newest.current()
+      return now && devManifest(now, modules.urls)
     },
     built: built.promise,
     settled: () => built.promise.then(saves.idle),
@@ -132,12 +133,12 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       await startServer()
       return server.port()
     },
-    devClient: () => modules.urls.publicPath(current()?.generation.vendors.devClient ?? idle.devClient),
+    devClient: () => modules.urls.publicPath((newest.current()?.vendors ?? noPackages).devClient),
     explain: reports.explain,
     open: (place) => openEditor(root, place, env['LAUNCH_EDITOR']),
     onDefect,
   })
-  modules.adoptVendors(idle)
+  modules.useVendors(noPackages)
 
   gateway.server.listen(options.port, host)
   await once(gateway.server, 'listening')

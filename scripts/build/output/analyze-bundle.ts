@@ -1,6 +1,6 @@
 import type { Metafile } from 'esbuild'
 import type { AssetManifest } from '../../../src/server/assets/manifest.ts'
-import { browserModules } from './asset-manifest.ts'
+import { browserModules } from '../project/table-modules.ts'
 import type { BuildOptions } from '../build-options.ts'
 import { shapesChunksOnly } from '../bundle-options.ts'
 import { chunkLoads, type ChunkLoads } from './chunk-loads.ts'

@@ -1,13 +1,11 @@
-import { posix } from 'node:path'
 import type { Metafile } from 'esbuild'
 import type { AssetManifest, ReportAssets, SegmentAssets } from '../../../src/server/assets/manifest.ts'
 import { actionSegments } from './action-segments.ts'
 import { PUBLIC_PATH } from '../build-options.ts'
-import { entryPlace } from '../project/entry-places.ts'
 import { shapesChunksOnly } from '../bundle-options.ts'
-import { BuildFault } from '../build-fault.ts'
 import type { BuiltStyles } from '../assets/build-styles.ts'
 import type { RouteSources } from '../project/inspect-application.ts'
+import { SERVER_KINDS } from '../project/table-modules.ts'
 import type { StyleGroups } from '../assets/style-groups.ts'
 
 /** Sources of the manifest. */
@@ -26,52 +24,6 @@ export interface ManifestParts {
   readonly basePath?: string | undefined
   /** Name of the application's package, if it has one. */
   readonly application?: string | undefined
-}
-
-/** Table members whose modules only the server loads. */
-export const SERVER_KINDS: ReadonlySet<string> = new Set(['guard', 'loader', 'layoutLoader', 'handler'])
-
-/** The browser modules of the table, each once, in the table's order. */
-export function browserModules(sources: RouteSources): readonly string[] {
-  const modules = Object.values(sources).flatMap((kinds) =>
-    Object.entries(kinds).flatMap(([kind, source]) => (SERVER_KINDS.has(kind) ? [] : [source])),
-  )
-  return [...new Set(modules)]
-}
-
-/**
- * Checks that modules of pages, layouts and fallbacks export a component.
- * @param context the folders of project and application.
- * @param metafile of the browser's bundle.
- * @throws {BuildFault} for the first one that lacks it.
- */
-export function checkComponents(
-  context: { readonly root: string; readonly app: string },
-  { outputs }: Metafile,
-  sources: RouteSources,
-): void {
-  const chunks = Object.values(outputs).map(({ entryPoint, exports }) => [entryPoint, exports] as const)
-  const exported = new Map(chunks)
-  for (const [pattern, kinds] of Object.entries(sources)) {
-    for (const [kind, source] of Object.entries(kinds)) {
-      if (SERVER_KINDS.has(kind) || exported.get(source)?.includes('default') !== false) continue
-      throw new BuildFault(
-        `${source} has no default export, and is the ${kind} of '${pattern}': write export default function ${nameOf(source)}() { … }.`,
-        entryPlace(context, pattern, kind),
-      )
-    }
-  }
-}
-
-/** A name for the component of a module: `HomePage` for `src/app/home-page.tsx`. */
-function nameOf(source: string): string {
-  const words =
-    posix
-      .basename(source)
-      .split('.')[0]
-      ?.split(/[^a-z\d]+/i) ?? []
-  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
-  return /^[A-Z]/.test(name) ? name : 'Page'
 }
 
 /**

@@ -1,9 +1,7 @@
 import type { BuildOptions as EsbuildOptions, Plugin, PluginBuild } from 'esbuild'
-import type { BuildPlugin, MillraceConfig } from '../define-config.ts'
+import type { Customization } from '../build-options.ts'
+import type { BuildPlugin } from '../define-config.ts'
 import { noteResolver } from './look-up.ts'
-
-/** The part of a config that changes bundles. */
-export type Customization = Pick<MillraceConfig, 'plugins' | 'alias' | 'define' | 'targets'>
 
 /** The plugins of one side, for one build. */
 export function pluginsOf({ plugins }: Customization = {}, side: 'browser' | 'server'): readonly Plugin[] {

@@ -1,6 +1,5 @@
 import type { Plugin } from 'esbuild'
-import { displayPath } from '../build-options.ts'
-import type { BundleContext } from '../bundle-options.ts'
+import { displayPath, type BuildOptions } from '../build-options.ts'
 import { isLookUp, lookUp } from './look-up.ts'
 import { formatsOf } from './module-formats.ts'
 import { isOfRuntime, isPackageFile } from '../runtime.ts'
@@ -12,7 +11,7 @@ export const LAZY_PACKAGE = 'lazy-package'
  * Gives `import()` of a CommonJS package its names. Between chunks, esbuild hands over the default export alone. A namespace
  * with a `then` is what that resolves to.
  */
-export function lazyPackages(context: Pick<BundleContext, 'root' | 'app' | 'runtime'>): Plugin {
+export function lazyPackages(context: Pick<BuildOptions, 'root' | 'app' | 'runtime'>): Plugin {
   return {
     name: 'lazy-packages',
     setup(build) {

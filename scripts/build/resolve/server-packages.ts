@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, extname, join, relative, sep } from 'node:path'
 import type { OnResolveArgs, OnResolveResult, Plugin } from 'esbuild'
-import type { BundleContext } from '../bundle-options.ts'
+import type { BuildOptions } from '../build-options.ts'
 import { aliasFor } from './customization.ts'
 import { BARE, installedPackages, packageFolder, packageName, type InstalledPackages } from './installed-packages.ts'
 import type { LinkedFile } from './link-modules.ts'
@@ -19,7 +19,7 @@ export const REQUIRED_PACKAGE = 'required-package'
 /** How an installed runtime imports its own dependencies: an application can resolve them only through this package. */
 const RUN_TIME_PACKAGE = /^millrace\/internal\/packages\//
 
-type Context = Pick<BundleContext, 'root' | 'app' | 'runtime' | 'customization'>
+type Context = Pick<BuildOptions, 'root' | 'app' | 'runtime' | 'customization'>
 type Import = Pick<OnResolveArgs, 'path' | 'kind' | 'importer' | 'resolveDir'>
 
 /**

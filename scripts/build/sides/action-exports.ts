@@ -1,7 +1,6 @@
 import { build } from 'esbuild'
 import { BuildFault } from '../build-fault.ts'
-import { displayPath } from '../build-options.ts'
-import { TSCONFIG } from '../bundle-options.ts'
+import { displayPath, TSCONFIG } from '../build-options.ts'
 
 /**
  * The names that a module with actions exports, except types, read without running it.

@@ -1,5 +1,5 @@
 import type { BuildResult, Message, Metafile, OutputFile } from 'esbuild'
-import { checkComponents } from '../../build/output/asset-manifest.ts'
+import { checkComponents } from '../../build/project/table-modules.ts'
 import type { AssetFiles } from '../../build/assets/asset-files.ts'
 import { readBuildInputs } from '../../build/project/build-inputs.ts'
 import type { BuildOptions } from '../../build/build-options.ts'

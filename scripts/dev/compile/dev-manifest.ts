@@ -1,21 +1,19 @@
 import type { AssetManifest, SegmentAssets } from '../../../src/server/assets/manifest.ts'
 import { actionSegments } from '../../build/output/action-segments.ts'
-import { SERVER_KINDS } from '../../build/output/asset-manifest.ts'
+import { SERVER_KINDS } from '../../build/project/table-modules.ts'
 import { browserEntry, metafileKey } from '../../build/bundle-options.ts'
 import type { StyleGroup } from '../../build/assets/style-groups.ts'
 import type { DevGeneration } from './dev-build.ts'
 import { DEV_ENTRY, stylePath } from './module-server.ts'
 import type { ModuleUrls } from './module-urls.ts'
-import type { VendorBundle } from './vendor-bundle.ts'
 
 /** One constant id: a page must not treat a save as a new build and reload. */
 export const DEV_BUILD_ID = 'development'
 
 /** As the production manifest, with the URLs of single modules and stylesheets in the same order. */
 export function devManifest(
-  { context, browser, sources, styles }: Pick<DevGeneration, 'context' | 'browser' | 'sources' | 'styles'>,
+  { context, browser, sources, styles, vendors }: DevGeneration,
   urls: ModuleUrls,
-  vendors: Pick<VendorBundle, 'devClient'>,
 ): AssetManifest {
   const stylesheets = (groups: readonly StyleGroup[]) =>
     groups.flatMap(({ files }) => files.map((file) => urls.publicPath(stylePath(file))))

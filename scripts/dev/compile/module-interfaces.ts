@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { TSCONFIG } from '../../build/bundle-options.ts'
+import { TSCONFIG } from '../../build/build-options.ts'
 
 /** In esbuild's output, where every statement is at the start of a line and no string spans two. */
 const STATEMENT = /^(?:import\b[^;]*;|export (?:\{[^}]*\}|\*[^;]*?) from [^;]*;)$/gm

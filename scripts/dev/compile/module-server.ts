@@ -12,12 +12,6 @@ import { transformModule, type BrowserModule } from './module-transform.ts'
 import { createModuleUrls, modulePath, type ModuleUrls } from './module-urls.ts'
 import type { VendorBundle } from './vendor-bundle.ts'
 
-/** What is served now. */
-interface Served {
-  readonly generation: DevGeneration
-  readonly vendors: VendorBundle
-}
-
 /** A file for the browser. */
 export interface ServedFile {
   readonly type: string
@@ -32,9 +26,9 @@ export interface ModuleServer {
   /** The file at a URL path; `undefined` if there is none. Throws the compiler's errors. */
   load(path: string): Promise<ServedFile | undefined>
   /** Switches to another state of the sources. */
-  adopt(generation: DevGeneration): void
+  use(generation: DevGeneration): void
   /** Packages to serve before the first build, including the development server's own part. */
-  adoptVendors(vendors: VendorBundle): void
+  useVendors(vendors: VendorBundle): void
   /** Compiles a module, or returns the cached result. */
   compile(key: string): Promise<BrowserModule>
   /** Drops the compiled form of these modules: they have changed, or URLs in them have. */
@@ -90,10 +84,9 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
     claims?: Promise<PluginClaims>
   } = {}
 
-  function current(): Served {
-    const { generation, vendors } = state
-    if (generation === undefined || vendors === undefined) throw new Error('Nothing has been built yet.')
-    return { generation, vendors }
+  function current(): DevGeneration {
+    if (state.generation === undefined) throw new Error('Nothing has been built yet.')
+    return state.generation
   }
 
   function vendorUrl(vendors: VendorBundle, file: string): string | undefined {
@@ -104,8 +97,7 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
   function compile(key: string): Promise<BrowserModule> {
     const known = compiled.get(key)
     if (known !== undefined) return known
-    const { generation, vendors } = current()
-    const { context, assets, fileUrls, modules, lookUps } = generation
+    const { context, vendors, assets, fileUrls, modules, lookUps } = current()
     const own = pluginsOf(context.customization, 'browser')
     state.claims ??= pluginClaims(own)
     const fresh = state.claims.then(({ loads }) =>
@@ -135,7 +127,7 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
 
   async function loadModule(key: string): Promise<string | undefined> {
     // Only modules of the browser's bundle: neither server modules nor anything else on this disk.
-    const { inputs } = current().generation.browser
+    const { inputs } = current().browser
     const isThere = Object.hasOwn(inputs, key) || Object.hasOwn(inputs, referencesKey(key))
     if (!isThere || isPackageFile(resolve(root, key))) return undefined
     const module = await compile(key)
@@ -147,13 +139,13 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
     urls,
     compile,
     served: (key) => served.get(key),
-    adopt(generation) {
+    use(generation) {
       const { vendors } = generation
       const { defines } = generation.context
       if (vendors !== state.vendors || defines !== state.generation?.context.defines) compiled.clear()
       Object.assign(state, { generation, vendors })
     },
-    adoptVendors(vendors) {
+    useVendors(vendors) {
       state.vendors ??= vendors
     },
     forget(keys) {
@@ -177,7 +169,7 @@ export function createModuleServer(root: string, basePath = ''): ModuleServer {
  * The development server's part is first: React looks for it during loading. It runs also where a module of the application
  * cannot be loaded, and loads the page again when it can.
  */
-function entryCode(urls: ModuleUrls, { generation: { context }, vendors }: Served): string {
+function entryCode(urls: ModuleUrls, { context, vendors }: DevGeneration): string {
   const entry = urls.urlOf(metafileKey(context.root, browserEntry(context)))
   return `import ${JSON.stringify(urls.publicPath(vendors.devClient))}\nawait import(${JSON.stringify(entry)})\n`
 }

@@ -1,6 +1,7 @@
 import { sep } from 'node:path'
 import type { OnLoadResult, Plugin } from 'esbuild'
-import { pluginsOf, type Customization } from '../../build/resolve/customization.ts'
+import type { Customization } from '../../build/build-options.ts'
+import { pluginsOf } from '../../build/resolve/customization.ts'
 
 /** The files that plugins of the project read beside those that they load: partials of Sass, sources of Tailwind. */
 export interface PluginReads {

@@ -5,17 +5,10 @@ import {
   type DevFailure,
   type DevWarningKind,
 } from '../../../src/client/dev/dev-messages.ts'
-import type { ThrownError } from '../tell/dev-failures.ts'
+import type { PageReport } from '../tell/dev-failures.ts'
 import type { SourcePlace } from './open-editor.ts'
 import { isKnownHost, LOCAL_ONLY } from './local-hosts.ts'
 import { isFromOwnPage } from './own-page.ts'
-
-/** An error or a warning of a page. */
-export interface PageReport extends ThrownError {
-  readonly warning?: DevWarningKind
-  /** Pattern of the page's route. */
-  readonly route?: string
-}
 
 /** What the development server does for scripts of its own pages. */
 export interface PageAnswers {

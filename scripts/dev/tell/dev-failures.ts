@@ -1,5 +1,11 @@
 import type { Message } from 'esbuild'
-import type { DevFailure, DevFrame, DevRequest, DevWarning } from '../../../src/client/dev/dev-messages.ts'
+import type {
+  DevFailure,
+  DevFrame,
+  DevRequest,
+  DevWarning,
+  DevWarningKind,
+} from '../../../src/client/dev/dev-messages.ts'
 import { BuildFault } from '../../build/build-fault.ts'
 import { isEsbuildFailure, readable } from '../../build/esbuild-messages.ts'
 import { describeFrames, excerptOf, parseStack, type OwnerOf, type RawFrame } from './stack-frames.ts'
@@ -11,6 +17,13 @@ export interface ThrownError {
   readonly stack?: string
   /** React's stack of components. */
   readonly components?: string
+}
+
+/** An error or a warning of a page. */
+export interface PageReport extends ThrownError {
+  readonly warning?: DevWarningKind
+  /** Pattern of the page's route. */
+  readonly route?: string
 }
 
 /** What the log says about a failure, besides its error. */

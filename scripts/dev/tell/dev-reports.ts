@@ -1,13 +1,12 @@
 import type { DevFailure, DevRequest, DevWarning } from '../../../src/client/dev/dev-messages.ts'
 import type { DevChannel } from './dev-channel.ts'
-import { buildWarnings, thrownFailure, type FailureFacts, type ThrownError } from './dev-failures.ts'
+import { buildWarnings, thrownFailure, type FailureFacts, type PageReport, type ThrownError } from './dev-failures.ts'
 import { createDevSources, type SourceOptions } from './dev-sources.ts'
-import type { Updates } from '../watch/dev-updates.ts'
 import { createWarningPrinter } from './dev-warnings.ts'
 import { createTableWarnings } from './table-warnings.ts'
 import { describeSlowLoaders, drawWaterfall, type LoaderRun } from './loader-waterfall.ts'
 import type { ModuleServer } from '../compile/module-server.ts'
-import type { PageReport } from '../serve/page-requests.ts'
+import type { NewestBuild } from '../compile/newest-build.ts'
 import { describeFrames, foldStack, type RawFrame } from './stack-frames.ts'
 import { createLinePrinter, errorOf, factsOf, parseLogLine, type LogLine } from './readable-log.ts'
 
@@ -19,7 +18,7 @@ export interface ReportOptions extends SourceOptions {
 interface Parts {
   readonly channel: Pick<DevChannel, 'requestFailed' | 'requestWarned' | 'warn'>
   readonly modules: ModuleServer
-  readonly updates: Pick<Updates, 'current' | 'isSource' | 'isInBrowser'>
+  readonly newest: Pick<NewestBuild, 'current' | 'isSource' | 'isInBrowser'>
 }
 
 /** Tells pages and the terminal of failures and warnings. */
@@ -37,10 +36,10 @@ export interface DevReports {
 const LOADER = /^The loader of (\S{1,500}#(?:page|layout)) returned/ // a value that would be lost
 const MOST_OPEN = 100 // failed requests whose status is not known yet
 
-export function createDevReports(options: ReportOptions, { channel, modules, updates }: Parts): DevReports {
+export function createDevReports(options: ReportOptions, { channel, modules, newest }: Parts): DevReports {
   const { root, print } = options
-  const { current, isSource } = updates
-  const sources = createDevSources(options, modules, updates)
+  const { current, isSource } = newest
+  const sources = createDevSources(options, modules, newest)
   const printer = createWarningPrinter(print)
   const tableWarnings = createTableWarnings(root)
   const failed = new Map<string, DevFailure>()
@@ -127,9 +126,9 @@ export function createDevReports(options: ReportOptions, { channel, modules, upd
       const now = current()
       if (now === undefined) return
       lines.forget()
-      const faults = tableWarnings(now.generation)
+      const faults = tableWarnings(now)
       printer.current(faults)
-      channel.warn([...buildWarnings(root, now.generation.warnings), ...faults])
+      channel.warn([...buildWarnings(root, now.warnings), ...faults])
     },
   }
 }

@@ -4,8 +4,8 @@ import { join, sep } from 'node:path'
 import type { DevFrame } from '../../../src/client/dev/dev-messages.ts'
 import { PUBLIC_PATH } from '../../build/build-options.ts'
 import { OWN_RUNTIME, type Runtime } from '../../build/runtime.ts'
-import type { Updates } from '../watch/dev-updates.ts'
 import type { ModuleServer } from '../compile/module-server.ts'
+import type { NewestBuild } from '../compile/newest-build.ts'
 import { ownerByPath, type OwnerOf, type RawFrame } from './stack-frames.ts'
 
 /** Options of the sources. */
@@ -33,7 +33,7 @@ export interface DevSources {
 export function createDevSources(
   { root, app, runtime = OWN_RUNTIME }: SourceOptions,
   { urls, served }: Pick<ModuleServer, 'urls' | 'served'>,
-  { current, isInBrowser }: Pick<Updates, 'current' | 'isInBrowser'>,
+  { current, isInBrowser }: Pick<NewestBuild, 'current' | 'isInBrowser'>,
 ): DevSources {
   const pathOf = (file: string): string => urls.ownPath(URL.parse(file)?.pathname ?? '') ?? ''
 
@@ -42,7 +42,7 @@ export function createDevSources(
 
   /** Position of a module of the route table. */
   function frameOf(route: string | undefined, kind: string, name: string): DevFrame | undefined {
-    const sources = current()?.generation.sources ?? {}
+    const sources = current()?.sources ?? {}
     const kinds = route !== undefined && Object.hasOwn(sources, route) ? sources[route] : undefined
     const file = kinds !== undefined && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
     return file === undefined
@@ -55,7 +55,7 @@ export function createDevSources(
     ownerOf(file) {
       const path = pathOf(file)
       if (path.startsWith(`${PUBLIC_PATH}vendor/`)) {
-        return ownerByPath(current()?.generation.vendors.largestModule(path) ?? '') ?? 'packages'
+        return ownerByPath(current()?.vendors.largestModule(path) ?? '') ?? 'packages'
       }
       if (file.startsWith(runtime.folder + sep) && !file.startsWith(app + sep)) return 'Millrace'
       return ownerByPath(file)

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { transform, type Loader } from 'esbuild'
-import { TSCONFIG } from '../../build/bundle-options.ts'
+import { TSCONFIG } from '../../build/build-options.ts'
 
 const LOADERS: Readonly<Record<string, Loader>> = {
   '.ts': 'ts',

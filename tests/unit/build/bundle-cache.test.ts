@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createBundleCache } from '../../../scripts/dev/compile/bundle-cache.ts'
-import type { Customization } from '../../../scripts/build/resolve/customization.ts'
+import type { Customization } from '../../../scripts/build/build-options.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
 const PACK = 'node_modules/pack/index.js'

@@ -37,10 +37,14 @@ test('a room without a floor is named', () => {
   ])
 })
 
-test('an arrow planted into the server is found', () => {
-  expect(faultsOf('src/server/process/readiness.ts', '../app.ts', TOWERS)).toEqual([
-    'src/server/process/readiness.ts:1: imports ../app.ts; that leads up, from process to app in src/server',
-  ])
+const planted = [
+  ['src/server/process/readiness.ts', '../app.ts', 'from process to app in src/server'],
+  ['scripts/build/assets/css-files.ts', '../project/load-config.ts', 'from assets to project in scripts/build'],
+  ['scripts/build/runtime.ts', './resolve/look-up.ts', 'from runtime to resolve in scripts/build'],
+  ['scripts/dev/tell/dev-reports.ts', '../watch/dev-updates.ts', 'from tell to watch in scripts/dev'],
+] as const
+test.for(planted)('an arrow planted from %s to %s is found', ([path, specifier, direction]) => {
+  expect(faultsOf(path, specifier, TOWERS)).toEqual([`${path}:1: imports ${specifier}; that leads up, ${direction}`])
 })
 
 test('the picture has every floor of the server, the highest first, each above the next', () => {
@@ -51,10 +55,10 @@ test('the picture has every floor of the server, the highest first, each above t
 
 test('a picture that shows other floors is replaced, and a text without a place for it is refused', () => {
   const stale = withTower(
-    '# House\n<!-- tower: drawn by `npm run format` from scripts/checks/floors.ts -->\nold\n<!-- end of tower -->\n',
+    '# House\n<!-- tower of src/server: drawn by `npm run format` from scripts/checks/floors.ts -->\nold\n<!-- end of tower -->\n',
     'src/server',
   )
   expect(stale).not.toContain('old')
   expect(withTower(stale, 'src/server')).toBe(stale)
-  expect(() => withTower('# House\n', 'src/server')).toThrow(/no place for the tower/)
+  expect(() => withTower(stale, 'scripts/dev')).toThrow(/no place for the tower of scripts\/dev/)
 })
