@@ -220,8 +220,10 @@ describe('a call of the client router', () => {
 
   test('meets the guards of its page before it runs', async () => {
     const { call, stored } = await callableApp()
-    const { status, records } = await call('store', 'name=ann', { path: '/private' })
+    const { status, headers, records } = await call('store', 'name=ann', { path: '/private' })
     expect(status).toBe(403)
+    // The time of a guard is that of the call, and no loader's of this answer.
+    expect(headers['server-timing']).toMatch(/^head;dur=/)
     expect(records[1]).toEqual({ outcome: { kind: 'forbidden', at: 0 } })
     expect(stored).toEqual([])
   })

@@ -118,7 +118,7 @@ describe('what a sampled request fetches', () => {
       sampling: {},
     }
     const fetchThrough = async (outgoing: OutgoingRequests) =>
-      (await outgoing.run({ trace, keepSpan: (span) => kept.push(span) }, () => fetch(origin))).text()
+      (await outgoing.run({ trace, record: { keepSpan: (span) => kept.push(span) } }, () => fetch(origin))).text()
     const outgoing = followOutgoingRequests({ traceOrigins: [], now: () => 0 })
     await fetchThrough(outgoing)
     expect(kept).toHaveLength(1)

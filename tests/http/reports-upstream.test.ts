@@ -138,7 +138,7 @@ test('what a sampled request causes to be sent is no request of its trace', asyn
   const outgoing = followOutgoingRequests({ traceOrigins: [], now: () => performance.now() })
   onTestFinished(() => outgoing.dispose())
   const trace = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true } as RequestTrace
-  const caller = { trace, keepSpan: (span: unknown) => void spans.push(span) }
+  const caller = { trace, record: { keepSpan: (span: unknown) => void spans.push(span) } }
   await outgoing.run(caller, () => upstream.send(BODY, {}, never))
   expect(spans).toEqual([])
   await outgoing.run(caller, async () => (await fetch(`http://127.0.0.1:${(await setUp()).sink.port}/`)).text())

@@ -5,11 +5,10 @@ import type { RouteTable } from '../../shared/route-table.ts'
 import type { TextsOf } from '../../shared/texts.ts'
 import type { DataLifetime } from '../api/define-app.ts'
 import type { LoaderContext } from '../api/loader-types.ts'
-import { purposeOf, type ActionTarget, type DataRequest, type HeadTiming } from './request-kind.ts'
-import type { RequestKind, ShedReason } from './request-kind.ts'
+import { purposeOf, type ActionTarget, type DataRequest } from './request-kind.ts'
+import { RequestRecord } from './request-record.ts'
 import type { ReportInbox } from '../api/report-inbox.ts'
-import type { RequestSpan, ServerReporter } from './request-reporter.ts'
-import type { RequestTelemetry } from './request-telemetry.ts'
+import type { ServerReporter } from './request-reporter.ts'
 import { traceField, type RequestTrace } from './request-trace.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
@@ -28,8 +27,6 @@ import type { RateLimit, RateLimitResult } from '../stores/rate-cells.ts'
 import type { RateLimits } from '../stores/rate-limits.ts'
 import type { RedisLink } from '../stores/redis-link.ts'
 import type { SessionStore } from '../stores/session-store.ts'
-
-const MOST_SPANS = 200 // per request
 
 /** Facts from which a request's context is made. */
 export interface RequestFacts {
@@ -64,40 +61,20 @@ export class RequestContext {
   #data: DataRequest | undefined = undefined
   #action: ActionTarget | undefined = undefined
   readonly clientAddress: ClientAddress
-  readonly requestId: string
-  readonly startedAt: number
-  /** Pattern of the matched route, for the log. */
-  route: string | undefined = undefined
-  /** Place in the source of the action that has been called, for the log. */
-  actionName: string | undefined = undefined
-  /** Why the request was refused before it reached a route, for the log. */
-  refusal: string | undefined = undefined
-  /** Kind of answer, for metrics. Data, prefetches and actions have members of their own. */
-  kind: Extract<RequestKind, 'document' | 'resource' | 'asset' | 'health' | 'relay' | 'other'> = 'other'
-  /** Why the request was shed, for metrics. */
-  shed: ShedReason | undefined = undefined
+  /** What log, metrics and traces tell of it. */
+  readonly record: RequestRecord
   /** Turn of the event loop in which it was last admitted; see `admission/render-turns.ts`. */
   turn = 0
-  /** How the time up to the headers of a document or its data was spent, for metrics. */
-  timing: HeadTiming | undefined = undefined
-  /** Milliseconds of a render at once that was thrown away, because only a stream can wait. */
-  discardedMs = 0
   /** The path contains dot segments: no page, rule or file may match it. */
   hasDotSegments = false
   /** The request is for data of an untidy path, and this is its tidy form: the answer is a redirect there. */
   isTidied = false
   /** Only middleware may answer: otherwise redirect to `tidyUrl`, without the trailing slash, or pass on to the host. */
   middlewareOnly: { readonly tidyUrl: string | undefined } | undefined = undefined
-  /** The answer is a redirect or a refusal, whatever its status: not worth tracing. */
-  left = false
-  /** The connection has switched to another protocol: there is no answer to measure. */
-  switched = false
   /** Maximum bytes of the body that `request` gives out. */
   bodyLimit = 1_048_576
   /** What has read of a handler's body: `request`, or the schema of its module. */
   bodyReader: 'request' | 'schema' | undefined = undefined
-  /** Its span of OpenTelemetry, if the application has registered a provider. */
-  telemetry: RequestTelemetry | undefined = undefined
   /** A rule has set the `Content-Security-Policy`: it replaces that of a handler. */
   hasRuledPolicy = false
   /** The route has a guard: the answer is for this visitor alone. */
@@ -117,7 +94,6 @@ export class RequestContext {
   readonly services: RequestServices
   readonly reporter: ServerReporter | undefined
   #trace: RequestTrace | undefined = undefined
-  #spans: RequestSpan[] | undefined = undefined
   #log: Logger | undefined = undefined
   #controller: AbortController | undefined = undefined
   #aborted: RequestAborted | undefined = undefined
@@ -135,12 +111,16 @@ export class RequestContext {
     this.#pathname = facts.pathname
     this.#search = facts.search
     this.clientAddress = facts.clientAddress
-    this.requestId = facts.requestId
-    this.startedAt = facts.startedAt
+    const { method = '' } = facts.req
+    this.record = new RequestRecord({ ...facts, method, protocol: facts.clientAddress.protocol })
     this.#parentLog = facts.log
     this.#newNonce = facts.newNonce
     this.services = facts.services
     this.reporter = facts.reporter
+  }
+
+  get requestId(): string {
+    return this.record.requestId
   }
 
   /** The trace that this request continues or begins; `undefined` without reporting. */
@@ -150,26 +130,11 @@ export class RequestContext {
 
   /** Id of its trace for the log, if it differs from the request's own: the caller's, or a new one. */
   get otherTraceId(): string | undefined {
-    if (this.telemetry?.traceId !== undefined) return this.telemetry.traceId
+    const { telemetry } = this.record
+    if (telemetry?.traceId !== undefined) return telemetry.traceId
     if (this.#trace === undefined && this.req.headers['sentry-trace'] === undefined) return undefined
     const id = this.trace?.traceId
     return id === this.requestId || id === this.requestId.replaceAll('-', '') ? undefined : id
-  }
-
-  /** Measurements so far, if the request is sampled. */
-  get spans(): readonly RequestSpan[] {
-    return this.#spans ?? []
-  }
-
-  /** Keeps a measurement, if the request is sampled. */
-  addSpan(op: RequestSpan['op'], name: string, startedAt: number, endedAt?: number): void {
-    if (this.trace?.sampled === true) this.keepSpan({ op, name, startedAt, endedAt })
-  }
-
-  /** Keeps a span of a sampled request. The span may change until the answer is over. */
-  keepSpan(span: RequestSpan): void {
-    this.#spans ??= []
-    if (this.#spans.length < MOST_SPANS) this.#spans.push(span)
   }
 
   /** Path of the requested page or resource, for its document or its data. */
@@ -229,17 +194,17 @@ export class RequestContext {
 
   /** Runs work of the application after the answer. */
   afterAnswer(work: () => unknown): void {
-    const { telemetry } = this
+    const { telemetry } = this.record
     const begin = (): unknown => (telemetry === undefined ? work() : telemetry.run(work))
     this.onFinish(() => this.services.afterwards.run(begin, this))
   }
 
   /** Logs and reports a change that the sent answer does not contain. */
   noteLateChange(error: LateChangeError, header?: string): void {
-    const { route, services } = this
+    const { record, services } = this
     // Other headers are for documents: the router of the browser reads none.
     if (this.data !== undefined && header !== undefined && header !== 'set-cookie') {
-      this.log.warn({ route }, error.message)
+      this.log.warn({ route: record.route }, error.message)
       return
     }
     services.afterwards.run(() => {

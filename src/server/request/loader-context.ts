@@ -23,7 +23,7 @@ export interface LoaderRequest {
   readonly requestId: string
   readonly log: Logger
   readonly pathname: string
-  readonly route: string | undefined
+  readonly record: { readonly route: string | undefined }
   readonly prefetch: boolean
   readonly clientAddress: ClientAddress
   readonly services: {
@@ -191,7 +191,10 @@ export class RequestLoaderContext implements LoaderContext {
         },
         failed: (thrown) => {
           const err = thrown instanceof Error ? { type: thrown.name, message: thrown.message } : { type: typeof thrown }
-          request.log.warn({ err, route: request.route }, 'a stale value is returned: a new one could not be made')
+          request.log.warn(
+            { err, route: request.record.route },
+            'a stale value is returned: a new one could not be made',
+          )
         },
       },
     )

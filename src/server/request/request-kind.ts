@@ -8,17 +8,17 @@ import { PURPOSE_HEADER } from '../../shared/protocol/route-data.ts'
 export type RequestKind =
   'document' | 'data' | 'prefetch' | 'action' | 'resource' | 'asset' | 'health' | 'relay' | 'other'
 
-/** What tells the kind of a request. */
+/** What tells the kind of a request, besides what has answered it. */
 export interface KindFacts {
-  readonly kind: Exclude<RequestKind, 'data' | 'prefetch' | 'action'>
   readonly data: DataRequest | undefined
   readonly action: ActionTarget | undefined
   readonly prefetch: boolean
 }
 
-export function kindOf({ kind, data, action, prefetch }: KindFacts): RequestKind {
+/** @param answered by what it was answered. */
+export function kindOf(answered: RequestKind, { data, action, prefetch }: KindFacts): RequestKind {
   if (action !== undefined) return 'action'
-  if (data === undefined && kind !== 'document') return kind
+  if (data === undefined && answered !== 'document') return answered
   if (prefetch) return 'prefetch'
   return data === undefined ? 'document' : 'data'
 }

@@ -1,29 +1,18 @@
 import type { Logger } from 'pino'
-import type { RequestContext } from './context.ts'
-import { kindOf, type KindFacts } from './request-kind.ts'
+import type { DataRequest } from './request-kind.ts'
+import type { RequestRecord } from './request-record.ts'
 
 /** The log line of one request. Never its headers or body, because they contain secrets; its URL in development alone. */
-export interface RequestLine {
-  /** Made here, or validated: letters, digits and `_.:-`. */
-  readonly requestId: string
-  /** 32 hexadecimal digits, if the request belongs to a trace with an id different from its own. */
-  readonly traceId: string | undefined
-  readonly method: string
-  /** Pattern of the route, `null` if none matched. */
-  readonly route: string | null
-  /** 0 if the client disconnected before an answer began. */
-  readonly status: number
-  readonly durationMs: number
-  /** Bytes on the wire, headers included. */
-  readonly bytes: number
-  /** Whether the answer was cut off. */
-  readonly aborted: boolean
-  /** Why the request was refused, if it was. */
-  readonly refused: string | undefined
-}
+export type RequestLine = Pick<
+  RequestRecord,
+  'requestId' | 'traceId' | 'method' | 'route' | 'status' | 'durationMs' | 'bytes' | 'aborted' | 'refused' | 'kind'
+>
 
 /** What only the log of development tells. */
-export type LoggedRequest = KindFacts & { readonly req: { readonly url?: string | undefined } }
+export interface LoggedRequest {
+  readonly req: { readonly url?: string | undefined }
+  readonly data: DataRequest | undefined
+}
 
 /** Writes one line per request. */
 export type RequestLog = (line: RequestLine, request: LoggedRequest) => void
@@ -33,9 +22,15 @@ export function requestLogThrough(log: Logger): RequestLog {
   return (line) => log.info(membersOf(line))
 }
 
-function membersOf({ traceId, aborted, refused, ...line }: RequestLine): object {
+function membersOf(line: RequestLine): object {
+  const { requestId, traceId, method, route = null, status, durationMs, bytes, aborted, refused } = line
   return {
-    ...line,
+    requestId,
+    method,
+    route,
+    status,
+    durationMs,
+    bytes,
     ...(traceId === undefined ? {} : { traceId }),
     ...(aborted ? { aborted } : {}),
     ...(refused === undefined ? {} : { refused }),
@@ -49,10 +44,9 @@ const MOST_URL = 300 // characters; a longer one is read by nobody
  * what has failed after the answer had begun with another one.
  */
 export function requestLogInDevelopment(log: Logger): RequestLog {
-  return (line, request) => {
-    const { data, req } = request
+  return (line, { data, req }) => {
     const late = data?.lateStatus === undefined ? {} : { lateStatus: data.lateStatus }
-    log.info({ ...membersOf(line), url: (req.url ?? '').slice(0, MOST_URL), kind: kindOf(request), ...late })
+    log.info({ ...membersOf(line), url: (req.url ?? '').slice(0, MOST_URL), kind: line.kind, ...late })
   }
 }
 
@@ -63,7 +57,7 @@ export function requestLogInDevelopment(log: Logger): RequestLog {
  */
 export function requestLogTo(destination: { write(line: string): unknown }, log: Logger, worker?: number): RequestLog {
   const start = worker === undefined ? '' : `"worker":${worker},`
-  return ({ requestId, traceId, method, route, status, durationMs, bytes, aborted, refused }) => {
+  return ({ requestId, traceId, method, route = null, status, durationMs, bytes, aborted, refused }) => {
     if (!log.isLevelEnabled('info')) return
     destination.write(
       `{"level":30,"time":${Date.now()},${start}"requestId":"${requestId}"${traceId === undefined ? '' : `,"traceId":"${traceId}"`},"method":${JSON.stringify(method)},` +
@@ -74,4 +68,4 @@ export function requestLogTo(destination: { write(line: string): unknown }, log:
 }
 
 /** Receives each finished request, besides the log. */
-export type RequestObserver = (context: RequestContext, line: RequestLine) => void
+export type RequestObserver = (record: RequestRecord) => void

@@ -24,7 +24,7 @@ export const answerFailures: ErrorRequestHandler = (thrown: unknown, req, res, _
   if (judged.kind === 'refusal') return send(context, REFUSAL_STATUS[judged.refusal])
   const status = clientFault(judged.thrown)
   if (status !== undefined) {
-    context.refusal = 'malformed request'
+    context.record.refused = 'malformed request'
     return send(context, status)
   }
   const digest = reportFailure(judged.thrown, context, 'server')

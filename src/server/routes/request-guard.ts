@@ -8,8 +8,9 @@ import { dropBody } from '../http/body/drop-body.ts'
 import type { Config } from '../config/config.ts'
 import { BUILD_HEADER, ROUTE_DATA_PREFIX } from '../../shared/protocol/route-data.ts'
 import { sendConstantPage, sendLocation, sendMethods, sendText } from '../request/answer/send-plain.ts'
-import type { RequestLine, RequestLog, RequestObserver } from '../request/request-log.ts'
+import type { RequestLog, RequestObserver } from '../request/request-log.ts'
 import type { ServerReporter } from '../request/request-reporter.ts'
+import type { RequestTrace } from '../request/request-trace.ts'
 import { fill, textsOf } from '../request/answer/texts.ts'
 import { attachContext } from '../request/attached-context.ts'
 import { RequestContext } from '../request/context.ts'
@@ -144,7 +145,7 @@ function nameBuild({ req, res }: RequestContext, buildId: string): void {
 }
 
 function reject(context: RequestContext, { status, reason }: Refusal): void {
-  context.refusal = reason
+  context.record.refused = reason
   const headers = status === 505 ? ['Connection', 'close'] : []
   const { url, headers: asked } = context.req
   // A person sees the answer to a mistyped link.
@@ -164,49 +165,52 @@ function watch(context: RequestContext, { requestLog, observe, telemetry }: Guar
   const allowed = res.getMaxListeners()
   if (allowed > 0) res.setMaxListeners(allowed + MOST_LISTENERS)
   res.once('close', () => {
+    const { record } = context
+    const { route, switched } = record
+    // Before the record ends, which names a trace that has begun.
+    const trace = switched || route === undefined ? undefined : context.trace
+    record.end(
+      {
+        method: req.method ?? '',
+        status: switched ? 101 : res.headersSent ? res.statusCode : 0,
+        bytes: socket.bytesWritten - bytesBefore,
+        aborted: !switched && !res.writableFinished,
+        traceId: context.otherTraceId,
+      },
+      context,
+    )
     if (hostOf(req)?.isPassedOn) return context.finish()
     if (!res.writableFinished) context.abort('gone')
     // Otherwise Node would read the unwanted body for as long as it arrives.
     else if (!req.complete) dropBody(req, res)
     context.finish()
-    if (!context.switched) reportTrace(context)
-    const line: RequestLine = {
-      requestId: context.requestId,
-      traceId: context.otherTraceId,
-      method: req.method ?? '',
-      route: context.route ?? null,
-      status: context.switched ? 101 : res.headersSent ? res.statusCode : 0,
-      durationMs: Math.round((performance.now() - context.startedAt) * 10) / 10,
-      bytes: socket.bytesWritten - bytesBefore,
-      aborted: !context.switched && !res.writableFinished,
-      refused: context.refusal,
-    }
-    requestLog(line, context)
-    if (context.switched) return
-    observe?.(context, line)
-    telemetry.observe(context, line)
+    if (trace?.sampled === true) reportTrace(context, trace)
+    requestLog(record, context)
+    if (switched) return
+    observe?.(record)
+    telemetry.observe(record)
   })
 }
 
 /** The spans of a request that was sampled. */
-function reportTrace(context: RequestContext): void {
-  const { reporter, req, res, route } = context
-  if (reporter === undefined || route === undefined) return
-  const { trace } = context
-  if (trace?.sampled !== true) return
-  reporter.answered({
+function reportTrace(
+  { reporter, record, clientAddress, action, data, prefetch }: RequestContext,
+  trace: RequestTrace,
+): void {
+  const { requestId, method, route = '', status, aborted, left, startedAt, endedAt, spans } = record
+  reporter?.answered({
     trace,
-    requestId: context.requestId,
-    client: clientKey(context.clientAddress.address),
-    method: req.method ?? '',
+    requestId,
+    client: clientKey(clientAddress.address),
+    method,
     route,
-    kind: context.action !== undefined ? 'action' : context.data !== undefined ? 'data' : 'document',
-    status: res.statusCode,
-    prefetch: context.prefetch,
-    aborted: !res.writableFinished,
-    left: context.left,
-    startedAt: context.startedAt,
-    endedAt: performance.now(),
-    spans: context.spans,
+    kind: action !== undefined ? 'action' : data !== undefined ? 'data' : 'document',
+    status,
+    prefetch,
+    aborted,
+    left,
+    startedAt,
+    endedAt,
+    spans,
   })
 }

@@ -63,13 +63,13 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
       case 'proxy':
         return admitResource(streams, context, () => rules.proxy(resolution, context))
       case 'undecodable':
-        context.refusal = 'undecodable percent sequence'
-        return sendText(context, 400, context.refusal)
+        context.record.refused = 'undecodable percent sequence'
+        return sendText(context, 400, context.record.refused)
       case 'bad-destination':
-        context.refusal = `the rewrite ${resolution.source} cannot be filled in: ${resolution.fault}`
+        context.record.refused = `the rewrite ${resolution.source} cannot be filled in: ${resolution.fault}`
         return sendText(context, resolution.status, resolution.status < 500 ? 'Bad request' : 'This rewrite is broken')
       case 'none':
-        context.kind = 'document'
+        context.record.kind = 'document'
         return context.action === undefined
           ? servePage(parts, { ...unmatched, search: context.search }, context)
           : serveForm(forms, unmatched, context, (after) =>
@@ -80,14 +80,14 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
     }
     const { route, params } = resolution.match
     const page: MatchedPage = { route, params, search: resolution.search, isUnmatched: false }
-    context.route = route.pattern
+    context.record.route = route.pattern
     if (route.kind === 'handler') {
-      context.kind = 'resource'
+      context.record.kind = 'resource'
       // Actions are called on pages only: a handler would get the page's request instead of its own.
       if (context.action !== undefined) return refuseCall(context, 404)
       return admitResource(streams, context, () => serveResource(page, context, resources))
     }
-    context.kind = 'document'
+    context.record.kind = 'document'
     const { method } = context.req
     if (method === 'POST') {
       const called = { ...page, takesForms: hasAction(route, actionSegments) }

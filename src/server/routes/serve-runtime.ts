@@ -52,8 +52,8 @@ export function serveRuntime(parts: RuntimeParts): RequestHandler {
     const answer = answerOf(context.pathname)
     if (answer === undefined) return next()
     if (answer === 'data') return takeDataRequest(context) ? next() : undefined
-    context.route = answer.route
-    context.kind = answer.kind
+    context.record.route = answer.route
+    context.record.kind = answer.kind
     if (req.method === 'GET' || req.method === 'HEAD' || answer.missing === true) return answer.send(context)
     if (req.method === 'OPTIONS') return sendMethods(context, METHODS)
     sendText(context, 405, 'Method not allowed', ['Allow', METHODS])
@@ -88,7 +88,7 @@ export function serveRuntime(parts: RuntimeParts): RequestHandler {
 interface RuntimeAnswer {
   /** Names the URL in the log. */
   readonly route: string
-  readonly kind: RequestContext['kind']
+  readonly kind: RequestContext['record']['kind']
   /** This URL has no content, whatever the method. */
   readonly missing?: true
   readonly send: (context: RequestContext) => void

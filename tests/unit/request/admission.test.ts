@@ -14,12 +14,11 @@ function fakeRequest(kind: 'document' | 'data' | 'prefetch' | 'action' = 'docume
     data: kind === 'document' ? undefined : { build: 'x' },
     action: kind === 'action' ? { id: 'x', form: '' } : undefined,
     clientAddress: { address },
-    shed: undefined as string | undefined,
-    refusal: undefined as string | undefined,
+    record: {} as { shed?: string; refused?: string },
     onFinish: (listener: () => void) => listeners.push(listener),
   }
   return {
-    context: context as typeof context & RequestContext,
+    context: context as unknown as typeof context & RequestContext,
     finish: () => {
       for (const listener of listeners) listener()
     },
@@ -80,11 +79,11 @@ describe('a refusal', () => {
     enters(admission)
     const { context } = fakeRequest('prefetch')
     expect(await admission.enter(context)).toMatchObject({ reason: 'places' })
-    expect(context).toMatchObject({ shed: 'places', refusal: 'too many answers in progress' })
+    expect(context.record).toEqual({ shed: 'places', refused: 'too many answers in progress' })
     overload(admission)
     const { context: prefetch } = fakeRequest('prefetch')
     expect(await admission.enter(prefetch)).toMatchObject({ reason: 'load' })
-    expect(prefetch).toMatchObject({ shed: 'load', refusal: 'too much load' })
+    expect(prefetch.record).toEqual({ shed: 'load', refused: 'too much load' })
   })
 
   test('of a document for load is sent a little later, so that asking again at once takes no time of others', async () => {
@@ -158,7 +157,7 @@ describe('a client', () => {
     expect(told).toEqual([])
     const { context } = fakeRequest('document', OFFICE)
     expect(await admission.enter(context)).toMatchObject({ reason: 'client' })
-    expect(context).toMatchObject({ shed: 'client', refusal: 'too many answers in progress for one client' })
+    expect(context.record).toEqual({ shed: 'client', refused: 'too many answers in progress for one client' })
     expect(told).toEqual([OFFICE])
     expect(admission.waiting).toBe(500)
   })

@@ -9,7 +9,7 @@ function world() {
     const listeners: (() => void)[] = []
     const request = {
       clientAddress: { address },
-      refusal: undefined,
+      record: {},
       res: { socket: { resetAndDestroy: () => cut.push(name) } },
       onFinish: (listener: () => void) => void listeners.push(listener),
     }
@@ -52,7 +52,11 @@ describe('bytes that wait for readers', () => {
     answer('b', '192.0.2.2').note(25)
     answer('c', '192.0.2.3').note(25)
     answer('d', '192.0.2.4').note(15)
-    expect([cut, unread.bytes, old.request.refusal]).toEqual([['a1'], 85, 'too many bytes wait for slow readers'])
+    expect([cut, unread.bytes, old.request.record.refused]).toEqual([
+      ['a1'],
+      85,
+      'too many bytes wait for slow readers',
+    ])
   })
 
   test('count anew from when a reader has taken something', () => {

@@ -42,18 +42,18 @@ export function addRequestMetrics(registry: Registry): RequestObserver {
     buckets: DURATIONS,
   })
 
-  return (context, line) => {
-    const labels = labelsOf(context, line)
+  return (record) => {
+    const labels = labelsOf(record)
     const { route, kind } = labels
     requests.inc({ ...labels })
-    durations.observe({ route, kind }, line.durationMs / 1_000)
-    bytes.inc({ route, kind }, line.bytes)
-    if (line.aborted) aborted.inc({ route, kind })
-    if (context.shed !== undefined) shed.inc({ kind, reason: context.shed })
-    const { timing } = context
+    durations.observe({ route, kind }, record.durationMs / 1_000)
+    bytes.inc({ route, kind }, record.bytes)
+    if (record.aborted) aborted.inc({ route, kind })
+    if (record.shed !== undefined) shed.inc({ kind, reason: record.shed })
+    const { timing } = record
     if (timing === undefined) return
     phases.observe({ phase: 'loaders', kind }, timing.loadersMs / 1_000)
     phases.observe({ phase: 'shell', kind }, timing.headMs / 1_000)
-    phases.observe({ phase: 'stream', kind }, Math.max(0, line.durationMs - timing.headMs) / 1_000)
+    phases.observe({ phase: 'stream', kind }, Math.max(0, record.durationMs - timing.headMs) / 1_000)
   }
 }

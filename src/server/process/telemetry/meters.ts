@@ -15,7 +15,6 @@ import {
 import { Registry } from '@prometheus-io/client'
 import type { LoadReading } from '../../request/admission/load-watch.ts'
 import type { RequestObserver } from '../../request/request-log.ts'
-import { labelsOf } from '../metrics/request-labels.ts'
 import { addLevels, type Measured } from '../metrics/server-metrics.ts'
 import { methodOf, patternOf } from './request-spans.ts'
 
@@ -102,28 +101,27 @@ function recordRequests(meter: Meter): RequestObserver {
   const aborted = count('millrace.http_requests_aborted', 'Answers that were cut off.', '{request}')
   const shed = count('millrace.requests_shed', 'Pages refused with 503: places, load, or wait.', '{request}')
 
-  return (request, line) => {
-    const { kind } = labelsOf(request, line)
-    const { status } = line
-    const pattern = patternOf(request)
+  return (record) => {
+    const { kind, status } = record
+    const pattern = patternOf(record)
     const common = { 'millrace.kind': kind, ...(pattern === undefined ? {} : { 'http.route': pattern }) }
-    const seconds = line.durationMs / 1_000
+    const seconds = record.durationMs / 1_000
     duration.record(seconds, {
       ...common,
-      'http.request.method': methodOf(request),
-      'url.scheme': request.clientAddress.protocol,
+      'http.request.method': methodOf(record),
+      'url.scheme': record.protocol,
       ...(status === 0 ? {} : { 'http.response.status_code': status }),
       ...(status >= 500 ? { 'error.type': String(status) } : {}),
     })
-    bytes.add(line.bytes, common)
-    if (line.aborted) aborted.add(1, common)
-    if (request.shed !== undefined) shed.add(1, { 'millrace.kind': kind, reason: request.shed })
-    const { timing } = request
+    bytes.add(record.bytes, common)
+    if (record.aborted) aborted.add(1, common)
+    if (record.shed !== undefined) shed.add(1, { 'millrace.kind': kind, reason: record.shed })
+    const { timing } = record
     if (timing === undefined) return
-    const record = (phase: string, milliseconds: number): void =>
+    const note = (phase: string, milliseconds: number): void =>
       phases.record(milliseconds / 1_000, { phase, 'millrace.kind': kind })
-    record('loaders', timing.loadersMs)
-    record('shell', timing.headMs)
-    record('stream', Math.max(0, line.durationMs - timing.headMs))
+    note('loaders', timing.loadersMs)
+    note('shell', timing.headMs)
+    note('stream', Math.max(0, record.durationMs - timing.headMs))
   }
 }

@@ -19,7 +19,8 @@ import { errorDigest } from '../../request/answer/failure.ts'
 import { judgeThrown } from '../../request/answer/judge-thrown.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { PartKind, RequestPart, RequestTelemetry } from '../../request/request-telemetry.ts'
-import { labelsOf } from '../metrics/request-labels.ts'
+import type { RequestRecord } from '../../request/request-record.ts'
+import { methodLabel, routeLabel } from '../metrics/request-labels.ts'
 
 const MOST_CHARACTERS = 100 // of an error's name, which the application may have made of anything
 
@@ -33,18 +34,18 @@ export type FollowRequest = (request: RequestContext) => RequestTelemetry
  */
 export function followRequests(tracer: Tracer, trustProxy: ProxyTrust): FollowRequest {
   return (request) => {
-    const { req, clientAddress } = request
+    const { req, record } = request
     const around = active.active()
     const outer = trace.getSpan(around)
     if (outer !== undefined && isServerSpan(outer)) return new RequestSpans(tracer, request, { span: outer, around })
     const { parent, links } =
       outer === undefined ? callerOf(request, around, trustProxy) : { parent: around, links: [] }
-    const method = methodOf(request)
+    const method = methodOf(record)
     const attributes: Attributes = {
       'http.request.method': method,
-      'url.scheme': clientAddress.protocol,
+      'url.scheme': record.protocol,
       'network.protocol.version': req.httpVersion,
-      'millrace.request_id': request.requestId,
+      'millrace.request_id': record.requestId,
     }
     const kind = outer === undefined ? SpanKind.SERVER : SpanKind.INTERNAL
     const span = tracer.startSpan(shownMethod(method), { kind, attributes, links }, parent)
@@ -121,20 +122,19 @@ class RequestSpans implements RequestTelemetry {
 
   #end(): void {
     for (const part of this.#open ?? []) part.end()
-    const { res, route, switched } = this.#request
-    const status = switched ? 101 : res.headersSent ? res.statusCode : 0
-    const { kind } = labelsOf(this.#request, { route: null, method: '', status })
-    const pattern = patternOf(this.#request)
+    const { record } = this.#request
+    const { aborted, kind, route, status } = record
+    const pattern = patternOf(record)
     const span = this.#span
     span.setAttributes({
       'millrace.kind': kind,
       ...(pattern === undefined ? {} : { 'http.route': pattern, 'url.path': route ?? pattern }),
       ...(status === 0 ? {} : { 'http.response.status_code': status }),
-      ...(switched || res.writableFinished ? {} : { 'millrace.aborted': true }),
+      ...(aborted ? { 'millrace.aborted': true } : {}),
       ...(status >= 500 ? { 'error.type': String(status) } : {}),
       ...this.#failure,
     })
-    if (pattern !== undefined) span.updateName(`${shownMethod(methodOf(this.#request))} ${pattern}`)
+    if (pattern !== undefined) span.updateName(`${shownMethod(methodOf(record))} ${pattern}`)
     if (status >= 500 || this.#failure !== undefined) span.setStatus({ code: SpanStatusCode.ERROR })
     if (this.#isOwn) span.end()
   }
@@ -190,16 +190,14 @@ export function errorType(thrown: unknown): string {
 const OTHER_METHOD = '_OTHER' // of HTTP's semantic conventions
 
 /** One of the usual methods, or `_OTHER`. */
-export function methodOf(request: RequestContext): string {
-  const { method } = labelsOf(request, { route: null, method: request.req.method ?? '', status: 0 })
-  return method === 'other' ? OTHER_METHOD : method
+export function methodOf({ method }: Pick<RequestRecord, 'method'>): string {
+  const label = methodLabel(method)
+  return label === 'other' ? OTHER_METHOD : label
 }
 
 /** The page's for its data as well; `undefined` where nothing matched, and for external rewrites. */
-export function patternOf(request: RequestContext): string | undefined {
-  const { route } = request
-  if (route === undefined || route.startsWith('->')) return undefined
-  return labelsOf(request, { route, method: '', status: 0 }).route
+export function patternOf({ route }: Pick<RequestRecord, 'route'>): string | undefined {
+  return route === undefined || route.startsWith('->') ? undefined : routeLabel(route)
 }
 
 function shownMethod(method: string): string {

@@ -65,11 +65,12 @@ export function createTelemetry({ log, trustProxy, measured }: TelemetryParts): 
       const follow = opened?.follow
       if (follow === undefined) return next()
       const context = contextOf(req)
-      context.telemetry = follow(context)
-      context.telemetry.run(next)
+      const telemetry = follow(context)
+      context.record.telemetry = telemetry
+      telemetry.run(next)
     },
-    observe(context, line) {
-      opened?.meters?.observe(context, line)
+    observe(record) {
+      opened?.meters?.observe(record)
     },
     load(reading) {
       opened?.meters?.load(reading)

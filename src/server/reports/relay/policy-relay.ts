@@ -49,8 +49,8 @@ export function createPolicyRelay({ path, origins, intake, now, ...facts }: Poli
     const context = contextOf(req)
     if (context.pathname !== path || req.method !== 'POST' || !isPolicyReport(req.headers['content-type']))
       return next()
-    context.route = path
-    context.kind = 'relay'
+    context.record.route = path
+    context.record.kind = 'relay'
     return answer(context)
   }
 
@@ -79,7 +79,7 @@ export function createPolicyRelay({ path, origins, intake, now, ...facts }: Poli
 }
 
 function refuse(context: RequestContext, status: number, reason: string, retryAfter = 0): void {
-  context.refusal = reason
+  context.record.refused = reason
   dropBody(context.req, context.res)
   sendText(context, status, reason, retryAfter === 0 ? [] : ['Retry-After', String(retryAfter)])
 }

@@ -97,8 +97,8 @@ export function createRelay(parts: RelayParts): RequestHandler {
   return (req, _res, next) => {
     const context = contextOf(req)
     if (context.pathname !== path) return next()
-    context.route = path
-    context.kind = 'relay'
+    context.record.route = path
+    context.record.kind = 'relay'
     return answer(context)
   }
 
@@ -168,7 +168,7 @@ export function createRelay(parts: RelayParts): RequestHandler {
     if (thrown instanceof RequestAborted) return
     const { status, reason, retryAfter, headers } = describeRefusal(thrown)
     if (status === 503 && !isTooMany(thrown)) complain(thrown)
-    context.refusal = reason
+    context.record.refused = reason
     dropBody(context.req, context.res)
     sendText(context, status, reason, [...headers, ...limits.headers(now(), retryAfter)])
   }

@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import { baggageHeader, traceHeader } from '../../../shared/reports/trace-header.ts'
 import { contextOf } from '../../request/attached-context.ts'
+import type { RequestRecord } from '../../request/request-record.ts'
 import type { RequestTrace } from '../../request/request-trace.ts'
 import type { RequestSpan } from '../../request/request-reporter.ts'
 import { isServerFailure } from './is-server-failure.ts'
@@ -16,8 +17,7 @@ import { isServerFailure } from './is-server-failure.ts'
 /** The incoming request for which `fetch` is called. */
 export interface OutgoingCaller {
   readonly trace: RequestTrace | undefined
-  /** Keeps a span, which may still change until the caller's answer is over. */
-  keepSpan(span: RequestSpan): void
+  readonly record: Pick<RequestRecord, 'keepSpan'>
 }
 
 /** What follows outgoing requests. */
@@ -81,7 +81,7 @@ export function followOutgoingRequests({ traceOrigins, now }: OutgoingParts): Ou
           endedAt: undefined,
         }
         open.set(request, span)
-        caller.keepSpan(span)
+        caller.record.keepSpan(span)
       }
       if (named.has(origin)) handOn(request, { ...trace, spanId })
     },

@@ -178,8 +178,8 @@ export function createAdmission({
   }
 
   function shed(context: RequestContext, reason: ShedReason, isDelayed = false): Shed {
-    context.shed = reason
-    context.refusal = REASONS[reason]
+    context.record.shed = reason
+    context.record.refused = REASONS[reason]
     const headers = ['Retry-After', String(1 + Math.floor(random() * RETRY_SPREAD_SECONDS))]
     return { reason, headers, delay: () => (isDelayed ? delay() : undefined) }
   }

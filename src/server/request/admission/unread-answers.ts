@@ -17,7 +17,8 @@ import type { RequestContext } from '../context.ts'
 const MOST_BYTES = 67_108_864
 
 /** What is needed of a request. */
-export type UnreadRequest = Pick<RequestContext, 'clientAddress' | 'refusal' | 'res'> & {
+export type UnreadRequest = Pick<RequestContext, 'clientAddress' | 'res'> & {
+  readonly record: { refused: string | undefined }
   onFinish(listener: () => void): void
 }
 
@@ -65,7 +66,7 @@ export function createUnreadAnswers(most: number = MOST_BYTES): UnreadAnswers {
     const [request] = answers.keys()
     if (request === undefined) return
     change(request, client, 0)
-    request.refusal ??= 'too many bytes wait for slow readers'
+    request.record.refused ??= 'too many bytes wait for slow readers'
     const { res } = request
     if (res.socket) res.socket.resetAndDestroy()
     else res.destroy()

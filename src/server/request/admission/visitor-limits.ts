@@ -69,6 +69,6 @@ export function limitVisitors({ actions, data }: VisitorLimits = {}, now = Date.
 function refuse(context: RequestContext, what: 'action' | 'data', retryAfterSeconds: number): void {
   if (context.res.closed) return
   if (what === 'action') return refuseCall(context, 429, undefined, retryAfterSeconds)
-  context.refusal = 'asked too often'
-  sendText(context, 429, context.refusal, ['Retry-After', String(retryAfterSeconds)])
+  context.record.refused = 'asked too often'
+  sendText(context, 429, context.record.refused, ['Retry-After', String(retryAfterSeconds)])
 }

@@ -38,23 +38,20 @@ export function leaveUncompressed(res: ServerResponse<IncomingMessage>): void {
 
 /**
  * One entry per loader, one for a render that was thrown away, then the time to the first byte. Metric names are tokens,
- * so segments are named in the description. The context keeps the times for metrics.
+ * so segments are named in the description. The record keeps the times for metrics.
  * @param last name of the time to the first byte: `shell` for a document, `head` for route data.
  */
-export function serverTiming(
-  timings: readonly LoaderTiming[],
-  last: 'shell' | 'head',
-  context: RequestContext,
-): string {
-  const headMs = performance.now() - context.startedAt
+export function serverTiming(last: 'shell' | 'head', { record }: RequestContext): string {
+  const headMs = performance.now() - record.startedAt
   let loadersMs = 0
   let text = ''
-  for (const { segment, milliseconds } of timings) {
+  for (const { name, startedAt, endedAt = startedAt } of record.loaders) {
+    const milliseconds = endedAt - startedAt
     loadersMs = Math.max(loadersMs, milliseconds)
-    text += `loader;desc="${segment.replace(/[^\x20-\x7e]|["\\]/g, '')}";dur=${milliseconds.toFixed(1)}, `
+    text += `loader;desc="${name.replace(/[^\x20-\x7e]|["\\]/g, '')}";dur=${milliseconds.toFixed(1)}, `
   }
-  context.timing = { loadersMs, headMs }
-  if (context.discardedMs > 0) text += `discarded;dur=${context.discardedMs.toFixed(1)}, `
+  record.timing = { loadersMs, headMs }
+  if (record.discardedMs > 0) text += `discarded;dur=${record.discardedMs.toFixed(1)}, `
   return `${text}${last};dur=${headMs.toFixed(1)}`
 }
 
@@ -77,11 +74,3 @@ const OWN_HEADERS = new Set([
   'transfer-encoding',
   'vary',
 ])
-
-/** One loader's duration, for `Server-Timing`. */
-export interface LoaderTiming {
-  readonly segment: string
-  /** Milliseconds, on the clock of `performance.now()`. */
-  readonly started: number
-  readonly milliseconds: number
-}

@@ -43,13 +43,14 @@ export function reportFailure(met: unknown, context: RequestContext, place: Fail
   const digest = errorDigest(thrown)
   if (context.reported.has(digest)) return digest
   context.reported.add(digest)
-  const { route, actionName: action } = context
-  context.log.error(
+  const { log, record, reporter, trace, clientAddress, req, requestId, aborted } = context
+  const { route, actionName: action, telemetry } = record
+  log.error(
     { err: describeThrown(thrown), digest, place, route, loader, action, ...requestInDevelopment(context) },
     'uncaught failure',
   )
-  context.reporter?.failed(thrown, digest, place, context)
-  context.telemetry?.failed(thrown, digest)
+  reporter?.failed(thrown, digest, place, { requestId, req, route, trace, clientAddress, aborted })
+  telemetry?.failed(thrown, digest)
   return digest
 }
 

@@ -30,7 +30,7 @@ export function refuseCall(
   reason: string = REASONS[status],
   retryAfterSeconds = 1,
 ): void {
-  context.refusal = reason
+  context.record.refused = reason
   const headers = status === 503 || status === 429 ? ['Retry-After', String(retryAfterSeconds)] : []
   if (status === 405) headers.push('Allow', 'GET, HEAD, OPTIONS')
   dropBody(context.req, context.res)

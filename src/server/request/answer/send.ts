@@ -37,6 +37,6 @@ export function send(context: RequestContext, status: number, headers: HeaderLis
 
 /** Browsers enforce all policies of an answer, so that of a handler restricts what a host allows. */
 function addPolicy(own: string, context: RequestContext): void {
-  if (context.kind !== 'resource') fitToPage(own, context)
+  if (context.record.kind !== 'resource') fitToPage(own, context)
   else if (!context.hasRuledPolicy) context.res.appendHeader('Content-Security-Policy', own)
 }

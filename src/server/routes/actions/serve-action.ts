@@ -8,6 +8,7 @@ import { reportFailure } from '../../request/answer/failure.ts'
 import type { Admission } from '../../request/admission/admission.ts'
 import { clientKey } from '../../http/client-key.ts'
 import type { RequestContext } from '../../request/context.ts'
+import type { MeasuredPart } from '../../request/request-record.ts'
 import { forgetEnded } from '../../request/noted-sessions.ts'
 import type { DeclaredAction } from './action.ts'
 import { BodyError } from '../../http/body/body-error.ts'
@@ -111,7 +112,7 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
     }
     held.run()
     const { id, name } = declared
-    context.actionName = name
+    context.record.actionName = name
     const received = readReceived(body, id, context)
     called = { declared, received, hasPlace: declared.definition.upload === undefined }
     const run = (): Promise<FinishedCall> =>
@@ -124,9 +125,9 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
         watch: (value) => watchPromises(value, context, 'action'),
       })
     const key = await idempotencyKey(declared, received, context)
-    const startedAt = performance.now()
-    const call = await asPart(declared, context, () => (key === undefined ? run() : calls.run(key, run, context)))
-    context.addSpan('action', id, startedAt, performance.now())
+    const call = await context.record.measure<Promise<FinishedCall | 'running'>>(measured(called.declared), () =>
+      key === undefined ? run() : calls.run(key, run, context),
+    )
     context.forgetReads()
     if (body.kind === 'form') body.discard()
     if (!context.req.complete) dropBody(context.req, context.res)
@@ -141,22 +142,13 @@ export async function performCall(parts: ActionParts, page: CalledPage, context:
   }
 }
 
-/** Runs an action as a span, if something follows the request. */
-async function asPart<Result extends FinishedCall | 'running'>(
-  { id, name = id }: DeclaredAction,
-  { telemetry }: RequestContext,
-  run: () => Promise<Result>,
-): Promise<Result> {
-  const part = telemetry?.begin('action', name)
-  if (part === undefined) return run()
-  try {
-    const call = await part.run(run)
-    const outcome = call === 'running' ? undefined : call.outcome
-    part.end(outcome !== undefined && 'thrown' in outcome ? [outcome.thrown] : undefined)
-    return call
-  } catch (thrown) {
-    part.end([thrown])
-    throw thrown
+/** How an action is measured. */
+function measured({ id, name = id }: Called['declared']): MeasuredPart<FinishedCall | 'running'> {
+  return {
+    kind: 'action',
+    name,
+    spanName: () => id,
+    thrownIn: (call) => (call !== 'running' && 'thrown' in call.outcome ? [call.outcome.thrown] : undefined),
   }
 }
 
@@ -200,7 +192,7 @@ async function showTooLarge(
   const { declared, received, hasPlace } = called
   const outcome = await tooLargeInput(declared, received, thrown, context)
   if (outcome === undefined || (!hasPlace && (await admission.enter(context)) !== undefined)) return undefined
-  context.refusal = thrown.message
+  context.record.refused = thrown.message
   dropBody(context.req, context.res)
   return { kind: 'finished', id: called.declared.id, call: { outcome, revalidate: [] }, received }
 }
@@ -243,6 +235,7 @@ async function askGuards(
   if (guards.length + loaders.length === 0) return undefined
   const started = startLoaders(loaders, page, context, modules)
   const running = started instanceof Promise ? await started : started
+  context.record.startAnswer()
   if (running.faults !== undefined) {
     refuseCall(context, 400, 'search params are not valid')
     return ANSWERED

@@ -10,7 +10,6 @@ import {
 import type { RejectedValue } from '../../../shared/protocol/hydration-data.ts'
 import { createRouteDataWriter, type RouteDataWriter } from '../../../shared/protocol/encode-route-data.ts'
 import { MIN_ENCODED_BYTES, negotiateEncoding } from '../../http/content-encoding.ts'
-import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 import { addGivenHeaders, serverTiming, setsCookie, varyOf } from '../../request/answer/answer-headers.ts'
 import { cachingOf, ONE_VISITOR, takeRuledCaching } from '../../request/answer/caching.ts'
 import { createBodyStream, type BodyStream } from '../../request/answer/body-stream.ts'
@@ -39,14 +38,12 @@ export type Head = Omit<RouteDataHead, 'v' | 'build' | 'sessions' | 'at'>
 
 /** State of an answer when its headers are sent. */
 export interface DataProgress {
-  /** Loaders that have finished so far. */
-  readonly timings: readonly LoaderTiming[]
   /** Whether all loaders have succeeded and nothing is deferred: only then does a loader's `Cache-Control` count. */
   isWhole(): boolean
 }
 
 /** For an answer without loaders. */
-export const NO_PROGRESS: DataProgress = { timings: [], isWhole: () => false }
+export const NO_PROGRESS: DataProgress = { isWhole: () => false }
 
 /**
  * Tells the client to load the URL as a document.
@@ -119,7 +116,7 @@ class StreamedAnswer implements DataAnswer {
 
   open(status: number, head: Head, headers: HeaderList = []): void {
     this.#opened = { status, headers }
-    if (head.redirect !== undefined) this.#context.left = true
+    if (head.redirect !== undefined) this.#context.record.left = true
     const { data, sessions, readAt: at } = this.#context
     const isData = head.route !== undefined
     const own = {
@@ -136,12 +133,12 @@ class StreamedAnswer implements DataAnswer {
   }
 
   outcome(outcome: RouteDataOutcome): void {
-    if (outcome.kind !== 'error') this.#context.left = true
+    if (outcome.kind !== 'error') this.#context.record.left = true
     if (this.#hasBody) this.#writer.outcome(outcome)
   }
 
   redirect(redirect: RouteDataRedirect): void {
-    this.#context.left = true
+    this.#context.record.left = true
     if (this.#hasBody) this.#writer.redirect(redirect)
   }
 
@@ -227,12 +224,7 @@ class StreamedAnswer implements DataAnswer {
 function dataHeaders(status: number, context: RequestContext, progress: DataProgress): HeaderList {
   // A cached answer of one build is useless to pages of another: they would load documents while it is cached.
   const headers = ['Content-Type', ROUTE_DATA_TYPE, 'Cache-Control', dataCaching(status, context, progress)]
-  headers.push(
-    'Vary',
-    `${varyOf(context)}, ${BUILD_HEADER}`,
-    'Server-Timing',
-    serverTiming(progress.timings, 'head', context),
-  )
+  headers.push('Vary', `${varyOf(context)}, ${BUILD_HEADER}`, 'Server-Timing', serverTiming('head', context))
   addGivenHeaders(headers, context)
   return headers
 }

@@ -43,13 +43,13 @@ const NO_META: SegmentMeta = {}
  */
 export async function deliverSegments(page: RunningPage, context: RequestContext): Promise<void> {
   const { notFoundAt } = page
-  const { segments, timings } = page.loaders
+  const { segments } = page.loaders
   const refused = segments.at(-1)?.isGuard === true ? await guardStatus(segments) : undefined
   const status = refused ?? (notFoundAt === undefined ? 200 : REFUSAL_STATUS.notFound)
   let pending = segments.length
   let deferred = false
   let stopped = false
-  const answer = createDataAnswer(context, { timings, isWhole: () => pending === 0 && !deferred && !stopped })
+  const answer = createDataAnswer(context, { isWhole: () => pending === 0 && !deferred && !stopped })
   page.opening?.(answer, page.head)
 
   async function deliver(segment: StartedSegment, outside: readonly Outside[]): Promise<boolean> {

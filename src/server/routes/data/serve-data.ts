@@ -70,7 +70,7 @@ export function findDataPage(parts: DataParts, context: RequestContext): Matched
       return { ...unmatchedPage(table), search: context.search }
     case 'route': {
       const { route, params } = resolution.match
-      context.route = ROUTE_DATA_PREFIX + route.pattern
+      context.record.route = ROUTE_DATA_PREFIX + route.pattern
       if (route.kind === 'handler') return refuse(context, 200)
       return { route, params, search: resolution.search, isUnmatched: false }
     }
@@ -79,7 +79,7 @@ export function findDataPage(parts: DataParts, context: RequestContext): Matched
 
 /** Makes the client load the document. */
 function refuse(context: RequestContext, status: number, reason?: string): undefined {
-  context.refusal = reason
+  context.record.refused = reason
   sendDocumentHead(context, status)
 }
 
@@ -115,7 +115,7 @@ export async function sendPageData(
   context.startDeadline(renderTimeoutMs)
   const loaders = started instanceof Promise ? await started : started
   if (loaders.faults !== undefined) {
-    context.refusal = 'search params are not valid'
+    context.record.refused = 'search params are not valid'
     return sendDocumentHead(context, 400)
   }
   await deliverSegments({ head: headOf(parts, page, context), chain, wanted, loaders, opening, notFoundAt }, context)

@@ -42,7 +42,7 @@ export function createDataRequests({
   return (context) => {
     const url = readDataUrl(context.pathname, context.search)
     const { req, res } = context
-    context.route = `${ROUTE_DATA_PREFIX}/*`
+    context.record.route = `${ROUTE_DATA_PREFIX}/*`
     res.setHeader(BUILD_HEADER, buildId)
     if (req.method === 'OPTIONS') {
       sendMethods(context, METHODS)
@@ -55,7 +55,7 @@ export function createDataRequests({
     }
 
     if (call === undefined && isForeignFetch(req)) {
-      context.refusal = 'a page of another site'
+      context.record.refused = 'a page of another site'
       sendText(context, 403, 'Refused')
       return false
     }
@@ -102,7 +102,7 @@ function isForeignFetch({ headers }: IncomingMessage): boolean {
 }
 
 function refuse(context: RequestContext, status: number, reason: string): false {
-  context.refusal = reason
+  context.record.refused = reason
   if (context.req.method === 'POST') dropBody(context.req, context.res)
   sendDocumentHead(context, status)
   return false

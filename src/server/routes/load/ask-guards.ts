@@ -1,9 +1,8 @@
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import { parseSearch } from '../../http/search-params.ts'
 import type { GuardModule } from '../../api/loader-types.ts'
-import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 import type { RequestContext } from '../../request/context.ts'
-import { timeLoader, type LoaderCall } from './loader-call.ts'
+import { measureLoader, type LoaderCall } from './loader-call.ts'
 import type { MatchedPage } from './matched-page.ts'
 import { SegmentFacts } from './segment-facts.ts'
 import { ownParams, serverParts, type SegmentGuard } from './segment-loaders.ts'
@@ -21,7 +20,6 @@ export interface GuardVerdict {
   readonly refusal: GuardRefusal | undefined
   /** What the verdict depends on. */
   readonly facts: SegmentFacts
-  readonly timings: LoaderTiming[]
 }
 
 /** Refusals so far, so that a guard that has refused is not asked again. */
@@ -39,25 +37,24 @@ export async function askGuards(
   modules: ModuleCache,
 ): Promise<GuardVerdict> {
   const facts = new SegmentFacts()
-  const timings: LoaderTiming[] = []
   context.guarded = true
   const known = refusals.get(context)
-  if (known !== undefined) return { refusal: known, facts, timings }
+  if (known !== undefined) return { refusal: known, facts }
   const raw = { raw: parseSearch(search) }
   for (const guard of serverParts(route).guards) {
     const run = guardOf(guard, modules)
     const call: LoaderCall = { run, params: ownParams(guard, params), search: raw, facts, context }
     try {
-      await untilAborted(timeLoader(call, guard.id, timings), context)
+      await untilAborted(measureLoader(call, guard.id), context)
     } catch (thrown) {
       const refusal = { guard, thrown }
       refusals.set(context, refusal)
-      return { refusal, facts, timings }
+      return { refusal, facts }
     } finally {
       context.guardedByQuery ||= facts.readsQuery
     }
   }
-  return { refusal: undefined, facts, timings }
+  return { refusal: undefined, facts }
 }
 
 /** The function of a guard's module, with nothing of what it returns. Without a function it refuses everything. */

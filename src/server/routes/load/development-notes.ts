@@ -1,6 +1,5 @@
 /** What the development server says about loaders that work, and that a visitor will notice all the same. */
 import { findChangedValue } from '../../../shared/protocol/lost-values.ts'
-import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { Deferrable } from './deferred.ts'
 
@@ -12,16 +11,15 @@ interface RunningSegment {
   readonly result: Promise<Deferrable>
 }
 
+/** Requests whose loaders are told of at their end. */
+const noted = new WeakSet<RequestContext['record']>()
+
 /**
  * Logs, for development, loaders that make their page slow, and values that are others in the browser than on the server.
- * @param timings filled as loaders finish.
  */
-export function noteLoaders(
-  segments: readonly RunningSegment[],
-  timings: readonly LoaderTiming[],
-  context: RequestContext,
-): void {
-  context.onFinish(() => noteSlowLoaders(timings, context))
+export function noteLoaders(segments: readonly RunningSegment[], context: RequestContext): void {
+  if (!noted.has(context.record)) context.onFinish(() => noteSlowLoaders(context))
+  noted.add(context.record)
   for (const { id, result } of segments) {
     result.then(
       ({ value }) => noteChangedValues(id, value, context),
@@ -30,19 +28,20 @@ export function noteLoaders(
   }
 }
 
-function noteSlowLoaders(timings: readonly LoaderTiming[], context: RequestContext): void {
-  if (!timings.some(({ milliseconds }) => milliseconds >= SLOW_MS)) return
-  const loaders = timings.map(({ segment, started, milliseconds }) => {
-    const start = started - context.startedAt
-    return { segment, start: Math.round(start), end: Math.round(start + milliseconds) }
+function noteSlowLoaders({ log, record }: RequestContext): void {
+  const measured = record.spans.filter(({ op }) => op === 'loader')
+  const loaders = measured.map(({ name: segment, startedAt, endedAt = startedAt }) => {
+    const start = Math.round(startedAt - record.startedAt)
+    return { segment, start, end: Math.round(endedAt - record.startedAt) }
   })
-  context.log.warn({ loaders, route: context.route }, 'slow loaders')
+  if (loaders.some(({ start, end }) => end - start >= SLOW_MS))
+    log.warn({ loaders, route: record.route }, 'slow loaders')
 }
 
 function noteChangedValues(loader: string, value: unknown, context: RequestContext): void {
   const note = (member: unknown, path: string): void => {
     const changed = findChangedValue(member, path)
-    if (changed !== undefined) context.log.warn({ loader, changed, route: context.route }, 'changed value')
+    if (changed !== undefined) context.log.warn({ loader, changed, route: context.record.route }, 'changed value')
   }
   note(value, '')
   if (typeof value !== 'object' || value === null) return

@@ -1,5 +1,4 @@
 import type { CacheOptions, LoaderArgs, LoaderContext } from '../../api/loader-types.ts'
-import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { LateChangeError } from '../../request/late-changes.ts'
 import { ownGetters } from '../../values/own-getters.ts'
@@ -87,20 +86,7 @@ export async function callLoader(call: LoaderCall): Promise<Deferrable> {
   return result
 }
 
-/** Calls a loader, and notes how long it takes. */
-export function timeLoader(call: LoaderCall, segment: string, timings: LoaderTiming[]): Promise<Deferrable> {
-  const started = performance.now()
-  const part = call.context.telemetry?.begin('loader', segment)
-  const loading = part === undefined ? callLoader(call) : part.run(() => callLoader(call))
-  if (part !== undefined) {
-    loading.then(
-      () => part.end(),
-      (thrown: unknown) => part.end([thrown]),
-    )
-  }
-  return loading.finally(() => {
-    const ended = performance.now()
-    timings.push({ segment, started, milliseconds: ended - started })
-    call.context.addSpan('loader', segment, started, ended)
-  })
+/** Calls a loader, and measures it. */
+export function measureLoader(call: LoaderCall, segment: string): Promise<Deferrable> {
+  return call.context.record.measure({ kind: 'loader', name: segment }, () => callLoader(call))
 }

@@ -5,7 +5,6 @@ import { parseSearch } from '../../http/search-params.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { serverParts } from './segment-loaders.ts'
 import type { MatchedPage } from './matched-page.ts'
-import { type LoaderTiming } from '../../request/answer/answer-headers.ts'
 import type { RefusedSearch } from './check-search.ts'
 import { boundaryOf, startLoaders, type RunningLoaders, type StartedSegment } from './start-loaders.ts'
 
@@ -20,14 +19,13 @@ export interface LoadResult {
   readonly deferred: ReadonlySet<string>
   /** Facts for the browser's cache, by segment id; only for segments with non-default facts. */
   readonly meta?: Readonly<Record<string, SegmentMeta>>
-  readonly timings: readonly LoaderTiming[]
   /** Why the page cannot be shown, and where in the chain the search for a fallback starts. */
   readonly stopped?:
     | { readonly kind: 'invalid-search'; readonly faults: readonly string[] }
     | { readonly kind: 'thrown'; readonly thrown: unknown; readonly boundaryFrom: number }
 }
 
-const NO_DATA: LoadResult = { data: {}, search: parseSearch(''), isRaw: true, deferred: new Set(), timings: [] }
+const NO_DATA: LoadResult = { data: {}, search: parseSearch(''), isRaw: true, deferred: new Set() }
 
 /**
  * Runs the loaders of all matched segments, all started at once, and waits for them from the root inwards: a refusal of
@@ -57,7 +55,7 @@ async function collect(
 ): Promise<LoadResult> {
   if (started.faults !== undefined) return { ...NO_DATA, stopped: { kind: 'invalid-search', faults: started.faults } }
 
-  const { search, isRaw, segments, timings } = started
+  const { search, isRaw, segments } = started
   const data: Record<string, unknown> = {}
   const deferred = new Set<string>()
   const settled: StartedSegment[] = []
@@ -80,7 +78,6 @@ async function collect(
     search,
     isRaw,
     deferred,
-    timings,
     ...metaOf(settled, context),
     ...(stopped === undefined ? {} : { stopped }),
   }

@@ -9,13 +9,12 @@ import type { Deferrable } from './deferred.ts'
 import { checkSearch, refusedInput, type RefusedSearch, type SegmentSearch } from './check-search.ts'
 import { noteLoaders } from './development-notes.ts'
 import { askGuards } from './ask-guards.ts'
-import { timeLoader, type LoaderCall } from './loader-call.ts'
+import { measureLoader, type LoaderCall } from './loader-call.ts'
 import { SegmentFacts } from './segment-facts.ts'
 import { guards, ownParams, serverParts, type SegmentLoader } from './segment-loaders.ts'
 import type { Route } from '../../../shared/route-table.ts'
 import type { MatchedPage } from './matched-page.ts'
 import { untilAborted } from './until-aborted.ts'
-import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 
 /** A segment whose loader is running. */
 export interface StartedSegment {
@@ -42,8 +41,6 @@ export interface RunningLoaders {
   readonly isRaw: boolean
   /** Root first. */
   readonly segments: readonly StartedSegment[]
-  /** Filled as loaders finish. */
-  readonly timings: readonly LoaderTiming[]
 }
 
 const NOTHING: Promise<Deferrable> = Promise.resolve({ value: undefined, deferred: false })
@@ -60,8 +57,6 @@ interface LoaderStart {
   readonly page: Pick<MatchedPage, 'params' | 'search'>
   readonly context: RequestContext
   readonly modules: ModuleCache
-  /** Filled as loaders finish. */
-  readonly timings: LoaderTiming[]
   /** What the verdict of the guards around them depends on. */
   readonly guarded?: SegmentFacts
 }
@@ -80,7 +75,7 @@ export function startLoaders(
   modules: ModuleCache,
 ): RunningLoaders | RefusedSearch | Promise<RunningLoaders | RefusedSearch> {
   if (serverParts(page.route).guards.length > 0) return startGuarded(loaders, page, context, modules)
-  return startAll(loaders, { page, context, modules, timings: [] })
+  return startAll(loaders, { page, context, modules })
 }
 
 async function startGuarded(
@@ -89,8 +84,8 @@ async function startGuarded(
   context: RequestContext,
   modules: ModuleCache,
 ): Promise<RunningLoaders | RefusedSearch> {
-  const { refusal, facts, timings } = await askGuards(page, context, modules)
-  const start = { page, context, modules, timings }
+  const { refusal, facts } = await askGuards(page, context, modules)
+  const start = { page, context, modules }
   if (refusal === undefined) return startAll(loaders, { ...start, guarded: facts })
   const { guard, thrown } = refusal
   const isRedirect = judgeThrown(thrown).kind === 'redirect'
@@ -129,7 +124,7 @@ function startAll(
 function startReady(
   ready: readonly ReadyLoader[],
   raw: RawSearch,
-  { page: { params }, context, modules, timings }: LoaderStart,
+  { page: { params }, context, modules }: LoaderStart,
 ): RunningLoaders {
   context.startReading()
   let pageSearch: unknown = raw
@@ -147,7 +142,7 @@ function startReady(
     if ('failed' in search) result = Promise.reject(search.failed)
     else if (run !== undefined && !('issues' in search)) {
       const call = { run, params: ownParams(loader, params), schema: module.params, search, facts, context }
-      result = timeLoader(call, loader.id, timings)
+      result = measureLoader(call, loader.id)
     } else if (own === undefined) continue
     segments.push({
       id: loader.id,
@@ -158,8 +153,8 @@ function startReady(
       facts,
     })
   }
-  if (process.env['NODE_ENV'] === 'development') noteLoaders(segments, timings, context)
-  return { search: pageSearch, isRaw, segments, timings }
+  if (process.env['NODE_ENV'] === 'development') noteLoaders(segments, context)
+  return { search: pageSearch, isRaw, segments }
 }
 
 /**

@@ -5,7 +5,6 @@ import { escapeHtml } from '../../../shared/escape-html.ts'
 import { encodeWhole, MIN_ENCODED_BYTES, negotiateEncoding, type Encoding } from '../../http/content-encoding.ts'
 import type { SentDocument } from '../../stores/cache/document-cache.ts'
 import { documentLifetime } from '../../stores/cache/document-lifetime.ts'
-import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 import { traceTimings } from '../../request/request-trace.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { isSecure } from '../../http/trusted-proxy.ts'
@@ -36,7 +35,6 @@ export interface DocumentParts {
   readonly metadata: Metadata
   readonly assets: DocumentAssets
   readonly hydrationData: HydrationData
-  readonly timings: readonly LoaderTiming[]
   /** Keeps the document for overload, if it is successful and public; absent for answers that are not pages. */
   readonly keep?: ((document: SentDocument) => void) | undefined
   /** The hydration data for the kept document, if it differs. */
@@ -86,7 +84,7 @@ function sendFinished(
   if (etag !== undefined && matchesTag(context.req.headers['if-none-match'], etag)) {
     // A policy here would replace the stored one, whose nonce the stored body contains.
     keepShared({ parts, caching, context, etag, body: whole, tagOf })
-    const timing = serverTiming(parts.timings, 'shell', context) + traceFor(caching, context)
+    const timing = serverTiming('shell', context) + traceFor(caching, context)
     send(context, 304, ['ETag', etag, 'Cache-Control', caching.value, 'Vary', varyOf(context), 'Server-Timing', timing])
     context.res.end()
     return undefined
@@ -203,7 +201,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   // Named before it is assigned: written in place, it would keep the request alive for long (docs/decisions/0028).
   const tellLate = (thrown: unknown): string | undefined => {
     const judged = judgeThrown(thrown)
-    if (judged.kind !== 'failure') context.left = true
+    if (judged.kind !== 'failure') context.record.left = true
     const digest = reportFailure(thrown, context, 'stream')
     sink.add(lateOutcome(judged, digest, texts))
     return digest
@@ -275,13 +273,13 @@ function traceFor({ value, shared }: Caching, { trace }: RequestContext): string
 }
 
 function documentHeaders(
-  { assets, retryAfter, status, timings }: DocumentParts,
+  { assets, retryAfter, status }: DocumentParts,
   context: RequestContext,
   nonce: string,
   caching: Caching,
 ): HeaderList {
   const headers = contentHeaders(assets, context, nonce, caching)
-  headers.push('Server-Timing', serverTiming(timings, 'shell', context) + traceFor(caching, context))
+  headers.push('Server-Timing', serverTiming('shell', context) + traceFor(caching, context))
   const link = assets.link(nonce)
   if (link !== undefined && status < 500) headers.push('Link', link)
   headers.push(...retryHeaders({ retryAfter }))

@@ -19,10 +19,9 @@ import type { RouteDataHead, SegmentMeta } from '../../../shared/protocol/route-
 import type { BoundaryKind } from '../../../shared/route-definition.ts'
 import { hasForm, withKey, type AfterForm } from './form-state.ts'
 import type { AssetManifest } from '../../assets/manifest.ts'
-import type { LoaderTiming } from '../../request/answer/answer-headers.ts'
 import { watchPromises } from '../load/watch-promises.ts'
 import type { RequestContext } from '../../request/context.ts'
-import type { RequestPart } from '../../request/request-telemetry.ts'
+import type { MeasuredPart } from '../../request/request-record.ts'
 import { formTarget, withForms, type FormTarget } from './form-target.ts'
 import { errorDigest, reportFailure } from '../../request/answer/failure.ts'
 import {
@@ -34,7 +33,7 @@ import {
 } from '../../request/answer/judge-thrown.ts'
 import { createHydrationDataWriter, type HydrationExtras } from './hydration-data-writer.ts'
 import { createInsertedHtml } from './inserted-html.ts'
-import { giveUp, idPrefix, renderStream, renderWhole, type Thrown } from './render-attempt.ts'
+import { giveUp, idPrefix, renderStream, renderWhole, type Live, type Thrown, type Whole } from './render-attempt.ts'
 import { createDocumentAssets, type SharedMarkup } from './route-assets.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { sendStream, sendWhole, type DocumentParts } from './send-document.ts'
@@ -57,7 +56,6 @@ export interface DocumentRequest {
   readonly deferred: ReadonlySet<string>
   /** Facts about the data for the browser's cache, by segment id. */
   readonly meta?: Readonly<Record<string, SegmentMeta>> | undefined
-  readonly timings: readonly LoaderTiming[]
   /** A form was posted to this page: its status, and the state for React. */
   readonly posted?: Extract<AfterForm, { kind: 'state' }>
   /** The page's search params; those of the view may be tracked. */
@@ -144,10 +142,17 @@ interface Rendering {
   readonly partsOf: (posted?: DocumentRequest['posted'], streamed?: HydrationExtras['streamed']) => DocumentParts
 }
 
-/** When a render began, and its span. */
-interface RenderStart {
-  readonly startedAt: number
-  readonly shell: RequestPart | undefined
+/** A shell, with the state that its form has got. */
+interface Streamed extends Live {
+  readonly posted: DocumentRequest['posted']
+}
+
+type Made = Whole | Thrown | Streamed
+
+const SHELL: MeasuredPart<Made> = {
+  kind: 'shell',
+  spanName: ({ kind }) => (kind === 'thrown' ? undefined : kind === 'whole' ? kind : 'shell'),
+  thrownIn: (made) => (made.kind === 'thrown' ? [made.thrown] : undefined),
 }
 
 /** Renders and sends: whole if nothing is pending, otherwise as a stream. */
@@ -175,34 +180,41 @@ class DocumentRendering {
       request.posted === undefined &&
       !Object.keys(attempt.view.data).some((id) => request.deferred.has(id)) &&
       !this.#suspending.has(shape)
-    const startedAt = performance.now()
-    const shell = context.telemetry?.begin('shell')
-    if (canBeWhole) {
-      const { tree, forms, partsOf } = rendering
-      const render = (): ReturnType<typeof renderWhole> => withForms(forms, () => renderWhole(tree))
-      const whole = shell === undefined ? render() : shell.run(render)
-      if (whole?.kind === 'thrown') {
-        shell?.end([whole.thrown])
-        return whole
-      }
-      if (whole?.kind === 'whole' && forms.stateForms.length === 0) {
-        context.addSpan('render', 'whole', startedAt, performance.now())
-        shell?.end()
-        await sendWhole(whole.html, partsOf(), context)
-        return undefined
-      }
-      context.discardedMs += performance.now() - startedAt
+    const making = context.record.measure(SHELL, () => this.#make(rendering, canBeWhole, request, context))
+    const made = making instanceof Promise ? await making : making
+    if (made.kind === 'thrown') return made
+    if (made.kind === 'whole') {
+      await sendWhole(made.html, rendering.partsOf(), context)
+      return undefined
     }
-    const stream = (): Promise<Thrown | undefined> => this.#stream(rendering, request, context, { startedAt, shell })
-    const stopped = await (shell === undefined ? stream() : shell.run(stream))
-    if (stopped !== undefined) shell?.end([stopped.thrown])
-    if (canBeWhole && stopped === undefined) this.#suspending.add(shape)
-    return stopped
+    if (canBeWhole) this.#suspending.add(shape)
+    context.record.measureRest('stream', 'holes')
+    const react = { identifierPrefix: idPrefix(context.nonce) }
+    const { renderTimeoutMs: deadline } = this.#parts
+    sendStream(made.stream, rendering.partsOf(made.posted, { deadline, react }), context)
+    return undefined
+  }
+
+  /** Renders at once if nothing is pending, otherwise until the shell is ready. */
+  #make(
+    rendering: Rendering,
+    canBeWhole: boolean,
+    request: DocumentRequest,
+    context: RequestContext,
+  ): Made | Promise<Made> {
+    if (canBeWhole) {
+      const { tree, forms } = rendering
+      const startedAt = performance.now()
+      const whole = withForms(forms, () => renderWhole(tree))
+      if (whole?.kind === 'thrown' || (whole !== undefined && forms.stateForms.length === 0)) return whole
+      context.record.discardedMs += performance.now() - startedAt
+    }
+    return this.#stream(rendering, request, context)
   }
 
   #prepare({ view, failure }: Attempt, request: DocumentRequest, context: RequestContext): Rendering {
     const { document, modules } = this.#parts
-    const { meta: metas, route, timings, keep } = request
+    const { meta: metas, route, keep } = request
     const metadata = watchPromises(viewMetadata(view, modules), context, 'render')
     const forms = formTarget(context)
     const inserted = createInsertedHtml(context)
@@ -232,7 +244,6 @@ class DocumentRendering {
             ? undefined
             : this.#hydrationDataOf({ ...view, search }, route, context, { metas })
         },
-        timings,
         keep,
         inserted,
       }),
@@ -240,13 +251,11 @@ class DocumentRendering {
   }
 
   async #stream(
-    { tree, forms, partsOf }: Rendering,
+    { tree, forms }: Rendering,
     request: DocumentRequest,
     context: RequestContext,
-    { startedAt, shell }: RenderStart,
-  ): Promise<Thrown | undefined> {
-    const { renderTimeoutMs: deadline } = this.#parts
-    context.startDeadline(deadline)
+  ): Promise<Thrown | Streamed> {
+    context.startDeadline(this.#parts.renderTimeoutMs)
     let { posted } = request
     const whole = isCrawler(context.req.headers['user-agent'])
     const render = (to: FormTarget, toTheEnd: () => boolean) =>
@@ -260,15 +269,7 @@ class DocumentRendering {
       posted = { ...posted, state: keyed }
       attempt = await render(formTarget(context), () => whole)
     }
-    if (attempt.kind === 'thrown') return attempt
-    const shellAt = performance.now()
-    context.addSpan('render', 'shell', startedAt, shellAt)
-    context.addSpan('stream', 'holes', shellAt)
-    shell?.end()
-    context.telemetry?.begin('stream')
-    const react = { identifierPrefix: idPrefix(context.nonce) }
-    sendStream(attempt.stream, partsOf(posted, { deadline, react }), context)
-    return undefined
+    return attempt.kind === 'thrown' ? attempt : { ...attempt, posted }
   }
 }
 

@@ -64,8 +64,8 @@ function answerBusy(
   const mayBeShared = !page.isUnmatched && context.req.headers.authorization === undefined
   const kept = mayBeShared ? documents.take(askedDocument(page, context), context.pathname) : undefined
   if (kept !== undefined) {
-    context.shed = undefined
-    context.refusal = undefined
+    context.record.shed = undefined
+    context.record.refused = undefined
     return sendKept(kept, context)
   }
   const send = (): void => {
@@ -131,7 +131,7 @@ export async function showPage(
   const loaded = running instanceof Promise ? await running : running
   const { stopped } = loaded
   if (stopped?.kind === 'invalid-search') {
-    context.refusal = 'search params are not valid'
+    context.record.refused = 'search params are not valid'
     return sendConstantPage(context, { status: 400, message: stopped.faults.join('; ') })
   }
   if (after === undefined && running instanceof Promise && (await isLate(parts, page, context, true))) return
@@ -149,7 +149,6 @@ export async function showPage(
       route: key,
       deferred: loaded.deferred,
       meta: loaded.meta,
-      timings: loaded.timings,
       keep(document) {
         const tags = [...Object.values(loaded.meta ?? {}).flatMap(({ tags = [] }) => tags), ...context.cacheTags]
         const client = clientKey(context.clientAddress.address)

@@ -74,7 +74,7 @@ export async function parseBody(
   const { req, bodyLimit: bytes, bodyReader, signal } = context
   if (bodyReader !== undefined) throw new TypeError('A guard has read the body that the schema `body` parses')
   if (needsNoConsent(req) && isForeignCall(context, origins)) {
-    context.refusal = 'a form of another site'
+    context.record.refused = 'a form of another site'
     forbidden()
   }
   context.bodyReader = 'schema'

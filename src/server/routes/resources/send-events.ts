@@ -57,7 +57,7 @@ export function sendEvents(
   const client = clientKey(context.clientAddress.address)
   const refusal = places.take(client)
   if (refusal !== undefined) {
-    context.refusal = refusal === 'client' ? 'too many event streams for one client' : 'too many event streams'
+    context.record.refused = refusal === 'client' ? 'too many event streams for one client' : 'too many event streams'
     return sendFault(context, { status: 503, text: 'Too busy' }, ['Retry-After', String(RETRY_SECONDS)])
   }
   context.onFinish(() => places.give(client))
@@ -150,7 +150,11 @@ class OpenStream {
   }
 
   #write(text: string | Buffer, bytes: number): boolean {
-    const { res, log, route } = this.#context
+    const {
+      res,
+      log,
+      record: { route },
+    } = this.#context
     if (this.#ended.signal.aborted) return false
     if (res.writableLength + bytes > this.#declared.bufferBytes) {
       log.info({ route }, 'an event stream has ended, because its reader does not keep up')

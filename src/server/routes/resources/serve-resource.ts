@@ -44,7 +44,7 @@ export function admitResource(
     context.onFinish(() => streams.give(client))
     return work()
   }
-  context.refusal = refusal === 'client' ? 'too many open streams for one client' : 'too many open streams'
+  context.record.refused = refusal === 'client' ? 'too many open streams for one client' : 'too many open streams'
   if (outlastsAnswer(context.req)) dropBody(context.req, context.res)
   sendFault(context, { status: 503, text: 'Too busy' }, ['Retry-After', String(RETRY_SECONDS)])
   return undefined
@@ -157,7 +157,7 @@ interface RefusedPart extends Pick<ParsedBody, 'nameOf'> {
 
 function refuseIssues({ status, what, issues, nameOf }: RefusedPart, context: RequestContext): void {
   const { faults, errors } = refusedInput(issues, nameOf)
-  context.refusal = what === 'body' ? 'the body is not valid' : 'search params are not valid'
+  context.record.refused = what === 'body' ? 'the body is not valid' : 'search params are not valid'
   if (outlastsAnswer(context.req)) dropBody(context.req, context.res)
   sendFault(context, { status, text: faults.join('; '), members: { errors }, isForPrograms: what === 'body' })
 }
@@ -174,7 +174,7 @@ function answerMethod(module: HandlerModule, method: string, context: RequestCon
 function sendFailure(thrown: unknown, context: RequestContext, { isGuard, parsesBody }: AskedHandler): void {
   // A fault of the request's body, not of the handler.
   if (thrown instanceof BodyError && !context.res.headersSent) {
-    context.refusal = thrown.message
+    context.record.refused = thrown.message
     dropBody(context.req, context.res)
     return sendFault(context, { status: thrown.status, text: thrown.message, isForPrograms: parsesBody })
   }

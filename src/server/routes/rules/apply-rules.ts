@@ -88,7 +88,7 @@ export function createAppRules(
 
   async function proxy({ url: target, crossSite }: ProxyTarget, context: RequestContext): Promise<void> {
     const { clientAddress, req, res } = context
-    context.route = `-> ${target.origin}`
+    context.record.route = `-> ${target.origin}`
     const options = {
       timeoutMs: UPSTREAM_TIMEOUT_MS,
       forwarded: { for: clientAddress.address, proto: clientAddress.protocol, host: clientAddress.host },
@@ -97,7 +97,7 @@ export function createAppRules(
     const upgrade = upgradeOf(req)
     // Browsers send the visitor's cookies along, and let any page read the answer.
     if (upgrade !== undefined && !crossSite && isForeignCall(context, origins)) {
-      context.refusal = 'a handshake from another site'
+      context.record.refused = 'a handshake from another site'
       return sendText(context, 403, 'Refused')
     }
     if (upgrade === undefined) return proxyRequest(req, res, target, { ...options, agents })
@@ -108,7 +108,7 @@ export function createAppRules(
       res,
       signal: AbortSignal.any([closing.signal, tunnel.signal]),
       onSwitch() {
-        context.switched = true
+        context.record.switched = true
         // A tunnel never ends by itself, and its client reconnects: to another instance, or to this server's successor.
         forget = context.services.onDraining(() => tunnel.abort())
       },
@@ -134,7 +134,7 @@ export function createAppRules(
       if (found === undefined) return false
       if (found.fault === undefined) sendLocation(context, found.status, found.location)
       else {
-        context.refusal = `the redirect ${found.source} cannot be filled in: ${found.fault}`
+        context.record.refused = `the redirect ${found.source} cannot be filled in: ${found.fault}`
         sendText(context, found.status, found.status < 500 ? 'Bad request' : 'This redirect is broken')
       }
       return true
@@ -156,7 +156,7 @@ export function createAppRules(
 
 function logUpstream({ status, reason, cause }: ProxyFailure, context: RequestContext): void {
   const message = cause instanceof Error ? cause.message : undefined
-  context.log.warn({ status, reason, upstream: context.route, message }, 'upstream failed')
+  context.log.warn({ status, reason, upstream: context.record.route, message }, 'upstream failed')
 }
 
 /** @param onRead called with the name of each header that a condition reads. */
