@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { openDatabase, type Database } from '../stores/open-database.ts'
-import { CLIENT_TABLES } from './client-tables.ts'
-import { SPOOL_MIGRATIONS } from './spool/spool-tables.ts'
-import { GROUP_TABLES, INBOX_TABLES } from './inbox/inbox-tables.ts'
+import { INBOX_TABLES } from './inbox/inbox-tables.ts'
+import { SPOOL_TABLES } from './spool/spool-tables.ts'
 
 /**
  * 64 MiB of log. Under load a thread runs checkpoints long before this (`checkpoint-thread.ts`). Most rows are
@@ -22,7 +21,6 @@ export function reportDatabasePath(dataDir: string): string {
  * @param dataDir absolute path of `DATA_DIR`.
  */
 export function openReportDatabase(dataDir: string): Database {
-  const [first, ...later] = SPOOL_MIGRATIONS
-  const migrations = [first + INBOX_TABLES, ...later, CLIENT_TABLES, GROUP_TABLES]
+  const migrations = [SPOOL_TABLES + INBOX_TABLES]
   return openDatabase({ path: reportDatabasePath(dataDir), migrations, checkpointPages: CHECKPOINT_PAGES })
 }

@@ -356,8 +356,8 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
   #note(): void {
     const { context, store, rules } = this.#parts
     if (context.noteSession === undefined) return
-    const { id = '', user = '', userMarks: known } = this.#current?.kept ?? {}
-    const mark = id && user ? `${id.slice(0, MARK_CHARACTERS)}.${known ?? userMarks(context, user)}` : NO_SESSION
+    const { id = '', user = '', userMarks: marks } = this.#current?.kept ?? {}
+    const mark = marks === undefined ? NO_SESSION : `${id.slice(0, MARK_CHARACTERS)}.${marks}`
     context.noteSession(rules.name, mark, {
       kept: { id, topic: sessionTopic(user), forget: () => this.#forget() },
       async leftMs() {

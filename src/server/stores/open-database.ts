@@ -136,7 +136,7 @@ function openFile(path: string, migrations: readonly string[], checkpointPages: 
 
 /**
  * Creates the file as private, because SQLite would make it readable for all, and restricts the permissions of a file
- * from a former version. SQLite copies them to its log and index, but only when it creates those.
+ * that was copied here. SQLite copies them to its log and index, but only when it creates those.
  */
 function keepToOwner(path: string): void {
   closeSync(openSync(path, 'a', FILE_MODE))

@@ -21,8 +21,8 @@ export interface NewSession {
   readonly client: string
   /** JSON. */
   readonly data: string
-  /** Marks of its user, as they were when it began; absent in sessions of former versions. */
-  readonly userMarks?: string
+  /** Marks of its user, as they were when it began. */
+  readonly userMarks: string
   /** Bounded. */
   readonly userAgent: string
   readonly startedAt: number
@@ -122,8 +122,7 @@ type Fixed = Pick<KeptSession, 'userMarks' | 'userAgent' | 'startedAt' | 'seenAt
 /** The data is a line of its own: it is JSON already. */
 function toEntry({ id, user, client, data, expiresAt, ...rest }: NewSession): StoreEntry {
   const { userMarks, firstId, userAgent, startedAt, seenAt } = rest
-  const named = { ...(userMarks !== undefined && { userMarks }), ...(firstId !== undefined && { firstId }) }
-  const fixed: Fixed = { ...named, userAgent, startedAt, seenAt }
+  const fixed: Fixed = { userMarks, ...(firstId !== undefined && { firstId }), userAgent, startedAt, seenAt }
   return { key: id, value: `${JSON.stringify(fixed)}\n${data}`, group: user, client, expiresAt }
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { openDatabase, type Database } from './open-database.ts'
-import { ADOPT_SESSIONS, FORMER_RUNTIME, FORMER_SESSIONS, storeTables } from './store-tables.ts'
+import { storeTables } from './store-tables.ts'
 
 /**
  * The runtime's own file, `runtime.sqlite`, for stores of limits and calls.
@@ -9,7 +9,7 @@ import { ADOPT_SESSIONS, FORMER_RUNTIME, FORMER_SESSIONS, storeTables } from './
 export function openRuntimeDatabase(dataDir: string): Database {
   return openDatabase({
     path: join(dataDir, 'runtime.sqlite'),
-    migrations: [...FORMER_RUNTIME, storeTables('limits') + storeTables('calls')],
+    migrations: [storeTables('limits') + storeTables('calls')],
   })
 }
 
@@ -18,8 +18,5 @@ export function openRuntimeDatabase(dataDir: string): Database {
  * @param dataDir absolute path of `DATA_DIR`.
  */
 export function openSessionDatabase(dataDir: string): Database {
-  return openDatabase({
-    path: join(dataDir, 'sessions.sqlite'),
-    migrations: [FORMER_SESSIONS, storeTables('sessions') + ADOPT_SESSIONS],
-  })
+  return openDatabase({ path: join(dataDir, 'sessions.sqlite'), migrations: [storeTables('sessions')] })
 }

@@ -43,58 +43,6 @@ describe.skipIf(findProgram('redis-server') === undefined)('the spool that insta
     )
   })
 
-  describe('beside instances of a former version, which know of no clients', () => {
-    /** Puts what waits where they put it. */
-    async function makeFormer(link: RedisLink): Promise<void> {
-      const prefix = spoolPrefix(link, 'one')
-      for (const key of await link.run((client) => client.keys(`${prefix}:o:1:*`))) {
-        const members = await link.run((client) => client.zRangeWithScores(key, 0, -1))
-        await link.run((client) => client.zAdd(`${prefix}:o:1`, members))
-        await link.run((client) => client.del([key, `${prefix}:c`]))
-      }
-    }
-
-    test('has the greediest make room for others among what they have left too', async () => {
-      const link = await openLink()
-      const bytes = 1_000 - 512 - 'user-agenttest'.length
-      const bounds = { bytes: 6_000, ageMs: 60_000 }
-      const spool = createRedisSpool(link, { destination: 'one', bounds })
-      const accept = (client: string, eventId: string) => spool.accept(sampleEnvelope({ client, eventId, bytes }))
-      await accept('honest', 'h1')
-      for (const eventId of ['g1', 'g2', 'g3', 'g4', 'g5']) await accept('greedy', eventId)
-      await makeFormer(link)
-      await accept('greedy', 'g6')
-      await accept('honest', 'h2')
-      const ids = (await spool.list('error', 0, 10)).map(({ eventId }) => eventId)
-      expect(ids).toEqual(['h1', 'g3', 'g4', 'g5', 'g6', 'h2'])
-      expect((await spool.size()).bytes).toBe(6_000)
-      expect(await link.run((client) => client.zScore(`${spoolPrefix(link, 'one')}:c`, 'honest'))).toBe(2_000)
-    })
-
-    test('delivers what they have left, and leaves nothing behind', async () => {
-      const link = await openLink()
-      const spool = createRedisSpool(link, { destination: 'one' })
-      await spool.accept(sampleEnvelope())
-      await makeFormer(link)
-      for (const entry of await spool.list('error', 0, 10)) await spool.settle(entry)
-      expect((await link.run((client) => client.keys('*'))).toSorted()).toEqual(
-        ['id', 't'].map((name) => `${spoolPrefix(link, 'one')}:${name}`),
-      )
-    })
-
-    test('forgets the account of what they have delivered', async () => {
-      const link = await openLink()
-      const spool = createRedisSpool(link, { destination: 'one' })
-      await spool.accept(sampleEnvelope())
-      const [entry] = await spool.list('error', 0, 10)
-      const prefix = spoolPrefix(link, 'one')
-      await link.run((client) => client.del([`${prefix}:e:${entry?.id}`, `${prefix}:s:error`, `${prefix}:k`]))
-      await spool.expire(NOW, () => 'network_error')
-      const left = await link.run((client) => client.keys(`${prefix}:*`))
-      expect(left.toSorted()).toEqual(['id', 't'].map((name) => `${prefix}:${name}`))
-    })
-  })
-
   test('is not thrown out by a Redis that needs room', async () => {
     const link = await openLink()
     const spool = createRedisSpool(link, { destination: 'one' })

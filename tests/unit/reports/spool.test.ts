@@ -1,15 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { INBOX_TABLES } from '../../../src/server/reports/inbox/inbox-tables.ts'
-import { openReportDatabase, reportDatabasePath } from '../../../src/server/reports/report-database.ts'
+import { openReportDatabase } from '../../../src/server/reports/report-database.ts'
 import { createGroupedSpool } from '../../../src/server/reports/spool/grouped-spool.ts'
 import type { SpoolBounds } from '../../../src/server/reports/spool/spool-room.ts'
 import { createSpool } from '../../../src/server/reports/spool/spool-store.ts'
-import { SPOOL_MIGRATIONS } from '../../../src/server/reports/spool/spool-tables.ts'
 import { SpoolFullError } from '../../../src/server/reports/intake/accepted-envelope.ts'
 import { kindOf, spooledSize, type LocalSpool, type SpooledEntry } from '../../../src/server/reports/spool/spool.ts'
-import { openDatabase, type Database } from '../../../src/server/stores/open-database.ts'
+import type { Database } from '../../../src/server/stores/open-database.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 import { NOW, sampleEnvelope } from './sample-envelope.ts'
 import { spoolContract } from './spool-contract.ts'
@@ -81,32 +79,6 @@ describe('a spool in SQLite', () => {
     spool.settle(entry)
     const again = createSpool(openFile(), { destination: 'one', bounds: ROOMY })
     expect(again.keep(sampleEnvelope({ eventId: 'b' }))).toBeGreaterThan(first)
-  })
-
-  it('still has what was accepted by a former version, in order, and numbers on from there', () => {
-    const [tables] = SPOOL_MIGRATIONS
-    const former = openDatabase({ path: reportDatabasePath(folder.path), migrations: [tables + INBOX_TABLES] })
-    opened.push(former)
-    const add = former.statement(`INSERT INTO spool
-      (destination, kind, keep, received_at, client, event_id, categories, headers, bytes)
-      VALUES ('one', ?, ?, ${NOW}, '192.0.2.1', ?, ?, '{"user-agent":"test"}', 600)`)
-    const addBody = former.statement('INSERT INTO spool_bodies VALUES (?, ?)')
-    for (const [kind, eventId] of Object.entries({ error: 'a', session: 'b', span: 'c', transaction: 'd' })) {
-      const { lastInsertRowid } = add.run(kind, kind === 'error' ? 1 : 0, eventId, JSON.stringify({ [kind]: 1 }))
-      addBody.run(lastInsertRowid, Buffer.from(`body of ${eventId}`))
-    }
-    former.statement("DELETE FROM spool WHERE event_id = 'd'").run()
-    former.dispose()
-
-    const spool = createSpool(openFile(), { destination: 'one', bounds: ROOMY })
-    expect(spool.size()).toEqual({ envelopes: 3, bytes: 1_800 })
-    expect(all(spool)).toMatchObject([
-      { id: 1, kind: 'error', client: '192.0.2.1', eventId: 'a', categories: { error: 1 }, bytes: 600 },
-      { id: 2, kind: 'session', eventId: 'b' },
-      { id: 3, kind: 'span', eventId: 'c' },
-    ])
-    expect(spool.read(2)).toEqual({ headers: { 'user-agent': 'test' }, body: Buffer.from('body of b') })
-    expect(spool.keep(sampleEnvelope({ eventId: 'e' }))).toBe(5)
   })
 
   it('makes room in steps where thousands of small ones would have to go for one', async () => {

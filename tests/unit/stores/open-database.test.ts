@@ -210,7 +210,7 @@ describe('a database file', () => {
     )
   })
 
-  it('takes the migrations of a file of a former version as they are', () => {
+  it('takes the migrations of a file that another tool has counted as they are', () => {
     notes(open([FIRST, SECOND]))
     const database = open([FIRST, SECOND])
     database.statement('DROP TABLE millrace_migrations').run()
@@ -291,7 +291,7 @@ describe('a database file', () => {
     const first = open()
     first.statement("INSERT INTO notes VALUES ('a')").run()
     expect((await modes()).toSorted()).toEqual(expected)
-    // As a former version has left them, with its log: by a process that did not close the file.
+    // As a copy of a running server's files has them, with the log.
     for (const suffix of ['', '-wal', '-shm']) await chmod(path + suffix, 0o664)
     const second = open()
     expect(notes(second)).toEqual([{ text: 'a' }])

@@ -11,6 +11,7 @@ export function sessionOf(user: string, id: string, more: Partial<NewSession> = 
     user,
     client: '192.0.2.1',
     data: '{"n":1}',
+    userMarks: 'mark',
     userAgent: 'Mill/1',
     startedAt: NOW,
     seenAt: NOW,

@@ -41,7 +41,7 @@ WHERE owner IN (:owner, :gone) OR expires_at <= :now OR expires_at > :now + :lif
 const OWNER = 'SELECT owner FROM spool_leases WHERE destination = ?'
 const RELEASE = 'DELETE FROM spool_leases WHERE destination = ? AND owner = ?'
 
-/** A `DeliveryLease` in a file with `SPOOL_MIGRATIONS`. */
+/** A `DeliveryLease` in a file with `SPOOL_TABLES`. */
 export function createDeliveryLease(
   database: Database,
   { destination, owner, isGone = () => false, lifetimeMs = LEASE_LIFETIME_MS }: DeliveryLeaseOptions,

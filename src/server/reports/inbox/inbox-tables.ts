@@ -1,10 +1,15 @@
-/** The tables of `createInbox`. As in the spool, triggers maintain totals and dependent rows. */
+/**
+ * The tables of `createInbox`. Triggers maintain totals, the amounts of each client, and the facts that the list shows
+ * for each group, so that one page can be read without the index of all failures.
+ */
 export const INBOX_TABLES = `
 CREATE TABLE inbox (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   received_at INTEGER NOT NULL,
+  client TEXT NOT NULL,
   bytes INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX inbox_client ON inbox (client);
 CREATE TABLE inbox_bodies (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
 CREATE TABLE inbox_items (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -32,13 +37,21 @@ CREATE TRIGGER inbox_removed AFTER DELETE ON inbox BEGIN
   DELETE FROM inbox_bodies WHERE id = old.id;
   DELETE FROM inbox_items WHERE envelope = old.id;
 END;
-`
 
-/**
- * The second migration: the facts that the list shows for each group, maintained by triggers, so that one page can be
- * read without the index of all failures.
- */
-export const GROUP_TABLES = `
+CREATE TABLE inbox_clients (
+  client TEXT PRIMARY KEY,
+  envelopes INTEGER NOT NULL,
+  bytes INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER inbox_client_added AFTER INSERT ON inbox BEGIN
+  INSERT INTO inbox_clients VALUES (new.client, 1, new.bytes)
+  ON CONFLICT (client) DO UPDATE SET envelopes = envelopes + 1, bytes = bytes + new.bytes;
+END;
+CREATE TRIGGER inbox_client_removed AFTER DELETE ON inbox BEGIN
+  UPDATE inbox_clients SET envelopes = envelopes - 1, bytes = bytes - old.bytes WHERE client = old.client;
+  DELETE FROM inbox_clients WHERE client = old.client AND envelopes = 0;
+END;
+
 CREATE TABLE inbox_failures (
   group_id TEXT PRIMARY KEY,
   newest INTEGER NOT NULL,
@@ -48,9 +61,6 @@ CREATE TABLE inbox_failures (
   elsewhere INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX inbox_failures_order ON inbox_failures (newest);
-INSERT INTO inbox_failures
-SELECT group_id, max(id), count(*), sum(side = 'server'), sum(side = 'browser'), sum(side = 'elsewhere')
-FROM inbox_items WHERE group_id IS NOT NULL GROUP BY group_id;
 CREATE TRIGGER inbox_failure_added AFTER INSERT ON inbox_items WHEN new.group_id IS NOT NULL BEGIN
   INSERT INTO inbox_failures
   VALUES (new.group_id, new.id, 1, new.side = 'server', new.side = 'browser', new.side = 'elsewhere')

@@ -40,11 +40,8 @@ local function remove(id, kind, entry)
   local keep = entry.keep
   redis.call('DEL', p .. ':e:' .. id)
   redis.call('XDEL', p .. ':s:' .. kind, id .. '-0')
-  if redis.call('ZREM', p .. ':o:' .. keep .. ':' .. entry.client, id .. ':' .. kind) == 1 then
-    account(entry.client, '-' .. entry.bytes)
-  end
-  -- Of an instance of before clients had accounts.
-  redis.call('ZREM', p .. ':o:' .. keep, id .. ':' .. kind)
+  redis.call('ZREM', p .. ':o:' .. keep .. ':' .. entry.client, id .. ':' .. kind)
+  account(entry.client, '-' .. entry.bytes)
   redis.call('HINCRBY', p .. ':t', 'n' .. keep, -1)
   redis.call('HINCRBY', p .. ':t', 'b' .. keep, '-' .. entry.bytes)
   if redis.call('HINCRBY', p .. ':k', kind, -1) <= 0 then
@@ -80,23 +77,8 @@ local function insert(kind, keep, at, client, eventId, categories, bytes, header
 end
 `
 
-/**
- * Makes room as `plan-eviction.ts` does, with the largest client found by its account. First adds envelopes of
- * instances from before accounts existed.
- */
+/** Makes room as `plan-eviction.ts` does, with the largest client found by its account. */
 const ROOM = `
-local function adopt(most)
-  for _, keep in ipairs({ '0', '1' }) do
-    for _, member in ipairs(redis.call('ZRANGE', p .. ':o:' .. keep, 0, most - 1)) do
-      redis.call('ZREM', p .. ':o:' .. keep, member)
-      local id, kind = string.match(member, '^(%d+):(.*)$')
-      local entry = entryOf(id, kind)
-      if entry and redis.call('ZADD', p .. ':o:' .. keep .. ':' .. entry.client, id, member) == 1 then
-        account(entry.client, entry.bytes)
-      end
-    end
-  end
-end
 -- Gives the rows that go, or nil where no more may go; and whether they are enough.
 local function plan(sender, keep, bytes, need, ownNeed, most)
   local left, own = {}, bytes + tonumber(redis.call('ZSCORE', p .. ':c', sender) or 0)
@@ -121,13 +103,7 @@ local function plan(sender, keep, bytes, need, ownNeed, most)
         redis.call('ZREM', key, member)
       elseif place.keep == '0' and keep == '1' then
         place.keep, place.at = '1', 0
-      else
-        -- Of one that has nothing, an older instance has taken away what it had.
-        if keep == '1' and redis.call('EXISTS', p .. ':o:0:' .. client, p .. ':o:1:' .. client) == 0 then
-          redis.call('ZREM', p .. ':c', client)
-        end
-        return nil
-      end
+      else return nil end
     end
   end
   while freed < need or ownFreed < ownNeed do
@@ -160,7 +136,6 @@ local bound, clientBound, most = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumbe
 local sizes = redis.call('HMGET', p .. ':t', 'b0', 'b1')
 local total = tonumber(sizes[1] or 0) + tonumber(sizes[2] or 0) + bytes
 if total > math.min(bound, clientBound) then
-  adopt(most)
   local need = total - bound - tonumber(redis.call('ZSCORE', p .. ':c', '${LOSS_SENDER}') or 0)
   local ownNeed = bytes + tonumber(redis.call('ZSCORE', p .. ':c', client) or 0) - clientBound
   local rows, enough = plan(client, keep, bytes, need, ownNeed, most)
@@ -208,13 +183,6 @@ for _, kind in ipairs(redis.call('HKEYS', p .. ':k')) do
     remove(string.match(found[1], '^(%d+)'), kind, entry)
     lose(entry, reasons[kind] or 'network_error')
     count = count + 1
-  end
-end
-if redis.call('EXISTS', p .. ':k') == 0 then
-  -- Nothing waits, so what is left of accounts is of envelopes that older instances have taken away.
-  for _, client in ipairs(redis.call('ZRANGE', p .. ':c', 0, most - 1)) do
-    redis.call('DEL', p .. ':o:0:' .. client, p .. ':o:1:' .. client)
-    redis.call('ZREM', p .. ':c', client)
   end
 end
 return count

@@ -76,7 +76,7 @@ const OLDEST_OF = `
 SELECT id, client, destination, categories, bytes AS amount FROM spool
 WHERE client = ? AND keep = ? AND id > ? ORDER BY id LIMIT ?`
 
-/** The room of a spool in a file with `CLIENT_TABLES`. */
+/** The room of a spool in a file with `SPOOL_TABLES`. */
 export function createSpoolRoom(database: Database, bounds: SpoolBounds): SpoolRoom {
   const { clientBytes = bounds.bytes } = bounds
   const tightest = Math.min(bounds.bytes, clientBytes)

@@ -150,7 +150,7 @@ function createSpoolRows(database: Database, destination: string, room: SpoolRoo
   return { count, readTotal, insert, erase, makeRoom, remove }
 }
 
-/** A `Spool` in a file with `SPOOL_MIGRATIONS`; shared by all processes that have it open. */
+/** A `Spool` in a file with `SPOOL_TABLES`; shared by all processes that have it open. */
 export function createSpool(database: Database, { destination, bounds = BOUNDS }: SpoolOptions): FileSpool {
   const room = createSpoolRoom(database, bounds)
   const rows = createSpoolRows(database, destination, room)
