@@ -1,14 +1,14 @@
 /**
- * `node scripts/container-check.ts [--twice] [--chapter] [--new] [--keep <folder>]`: builds the Dockerfile with buildah and
- * tests the result: the content of the image, its size, and the running container as another user, with a read-only
- * root and a memory limit. debootstrap makes a substitute for Node's image, so no image registry is needed. `--twice`
- * builds a second time and compares, `--keep` keeps the image, and `--chapter` follows the first section of
- * docs/deployment.md instead. Then it does the same for the Dockerfile of a new application; `--new` does that alone. For root on Debian or Ubuntu. Exits with 0 if all checks pass, and also if it cannot run,
- * unless REQUIRE_PROGRAMS=1.
+ * `node scripts/container-check.ts [--twice] [--keep <folder>]`: builds the Dockerfile with buildah and tests the result:
+ * the content of the image, its size, and the running container as another user, with a read-only root and a memory
+ * limit. Then it does the same for the Dockerfile of a new application. debootstrap makes a substitute for Node's image,
+ * so no image registry is needed. `--twice` builds a second time and compares: `npm test -- --soak` does that, and
+ * `npm test -- --all` builds once. `--keep` keeps the image. For root on Debian or Ubuntu. Exits with 0 if all checks
+ * pass, and also if it cannot run, unless REQUIRE_PROGRAMS=1.
  */
 import { mkdirSync, mkdtempDisposableSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findExecutable } from '../tests/support/programs.ts'
 import { makeBaseImage } from './container/base-image.ts'
@@ -18,24 +18,13 @@ import { checkContext } from './container/check-context.ts'
 import { checkRunning } from './container/check-running.ts'
 import { checkSettings } from './container/check-settings.ts'
 import { createEngine, type BuiltImage, type Engine } from './container/engine.ts'
-import { followChapter } from './container/follow-chapter.ts'
 import { treeDigest } from './container/image-tree.ts'
 import { containerObstacle } from './container/obstacle.ts'
 
 const BASE = 'localhost/millrace-base'
 
 const context = resolve(import.meta.dirname, '..')
-const { values } = parseArgs({
-  options: {
-    twice: { type: 'boolean' },
-    chapter: { type: 'boolean' },
-    new: { type: 'boolean' },
-    keep: { type: 'string' },
-  },
-})
-
-// The chapter's `node` is the one that runs this file, which is the pinned one.
-process.env['PATH'] = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`
+const { values } = parseArgs({ options: { twice: { type: 'boolean' }, keep: { type: 'string' } } })
 
 async function timed<Value>(title: string, work: Promise<Value>): Promise<Value> {
   const started = performance.now()
@@ -50,7 +39,7 @@ function buildImage(engine: Engine, tag: string): Promise<BuiltImage> {
 
 async function checkImage(engine: Engine, work: string): Promise<boolean> {
   await timed('Stand-in for the image of Node', makeBaseImage(engine, context, join(work, 'base'), BASE))
-  const faults = values.new === true ? [] : await checkOwnImage(engine, work)
+  const faults = await checkOwnImage(engine, work)
   const request = { context, work: join(work, 'new'), base: BASE }
   faults.push(...(await timed('A new application', checkNewApplication(engine, request))))
   console.log(`\n${faults.length === 0 ? 'The images hold.' : `${faults.length} faults.`}`)
@@ -83,7 +72,6 @@ function pinnedNode(): string {
 }
 
 async function main(work: string): Promise<boolean> {
-  if (values.chapter === true) return (await followChapter(context, work)).length === 0
   const reason = containerObstacle(findExecutable, process.getuid?.())
   if (reason !== undefined) {
     const required = process.env['REQUIRE_PROGRAMS'] === '1'

@@ -1,7 +1,8 @@
 /**
- * `node scripts/fuzz.ts <target> [--seconds 30] [--seed 1]`: feeds a parser with mutated inputs, and continues with
- * those that reach new code. They are kept in `tests/fixtures/fuzz-corpus`, which the unit tests replay. Stops at the
- * first input that breaks a promise, keeps it, and exits with 1.
+ * `node scripts/fuzz.ts [targets] [--seconds 60] [--seed <n>]`, which `npm test -- --soak` runs: feeds each parser with
+ * mutated inputs for that long, and continues with those that reach new code. They are kept in
+ * `tests/fixtures/fuzz-corpus`, which the unit tests replay: commit them. The first input of a target that breaks a
+ * promise is kept, too, and ends with exit code 1.
  */
 import { parseArgs } from 'node:util'
 import { watchBlocks } from '../tests/fuzz/block-coverage.ts'
@@ -19,19 +20,19 @@ const SLOW_MS = 1_000 // an input of 4 KB that takes longer is a fault as well
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seconds: { type: 'string', default: '30' }, seed: { type: 'string', default: '1' } },
+  options: { seconds: { type: 'string', default: '60' }, seed: { type: 'string' } },
 })
-const [name = ''] = positionals
-const target = FUZZ_TARGETS[name]
-if (target === undefined) {
-  console.error(`Usage: node scripts/fuzz.ts <${Object.keys(FUZZ_TARGETS).join('|')}> [--seconds 30] [--seed 1]`)
-  process.exitCode = 1
-} else {
-  process.exitCode = (await fuzz(target, Number(values.seconds) * 1_000, Number(values.seed))) ? 0 : 1
+const names = positionals.length > 0 ? positionals : Object.keys(FUZZ_TARGETS)
+const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed)
+console.log(`Seed ${seed}`)
+for (const name of names) {
+  const target = FUZZ_TARGETS[name]
+  if (target === undefined) throw new Error(`No target ${name}: ${Object.keys(FUZZ_TARGETS).join(', ')}`)
+  if (!(await fuzz(name, target, Number(values.seconds) * 1_000))) process.exitCode = 1
 }
 
 /** @returns whether all promises were kept. */
-async function fuzz({ run, seeds, words }: FuzzTarget, milliseconds: number, seed: number): Promise<boolean> {
+async function fuzz(name: string, { run, seeds, words }: FuzzTarget, milliseconds: number): Promise<boolean> {
   await using watch = await watchBlocks((url) => url.includes('/src/'))
   const coverage = watch.record()
   const random = seededRandom(seed)

@@ -25,7 +25,8 @@ export const TEST_USAGE = `Usage: npm test [-- <words> | --all | --soak] [option
   npm test                  types, lint, house rules, build, unit and HTTP tests, a smoke of the browser
   npm test -- --all         also slow files (*.slow.test.*), all browser files, other engines, operations, the package and
                             the container
-  npm test -- --soak        an application with fifty packages from the registry; in nothing else
+  npm test -- --soak        what takes long and is in nothing else: an application with fifty packages from the registry,
+                            a minute of fuzzing for each parser, the container built twice
   npm test -- guestbook     only the test files whose path contains the word; several words are or-ed
   npm run check             types, lint and house rules alone
 

@@ -19,6 +19,7 @@ import { coverageOptions, runVitest } from './vitest-run.ts'
 
 const BUILD_LIMIT_MS = 300_000 // a build that takes longer hangs
 const CONTAINER_LIMIT_MS = 1_200_000 // the image is built from packages that must be downloaded
+const FUZZ_LIMIT_MS = 900_000 // three times what all targets take
 const SMOKE = 'tests/browser/smoke.test.ts'
 /** Files that build several applications or start several processes: ten seconds each and more. */
 const SLOW = '**/*.slow.test.*'
@@ -52,7 +53,7 @@ interface TestSetup {
 export async function testSuites(root: string, args: TestArguments, env: TestSetup['env']): Promise<readonly Suite[]> {
   const setup: TestSetup = { root, env, options: args.vitest, coverage: args.coverage === true }
   if (args.mode === 'words') return chosenSuites(setup, args.words)
-  if (args.mode === 'soak') return [project(setup, 'soak')]
+  if (args.mode === 'soak') return [project(setup, 'soak'), fuzzing(setup), container(setup, ['--twice'])]
   const basics = [programs(setup), build(setup)]
   if (args.mode === 'quick') {
     const quick = { ...setup, options: [...setup.options, '--exclude', SLOW] }
@@ -166,11 +167,19 @@ function build({ root }: Pick<TestSetup, 'root'>): Suite {
 }
 
 /** Prints its own checks, or the reason why it cannot run. */
-function container({ root }: TestSetup): Suite {
+function container({ root }: TestSetup, options: readonly string[] = []): Suite {
   return {
     title: 'Container',
     counts: 'check',
-    run: async () => asCount(await succeeds(root, ['scripts/container-check.ts'], CONTAINER_LIMIT_MS)),
+    run: async () => asCount(await succeeds(root, ['scripts/container-check.ts', ...options], CONTAINER_LIMIT_MS)),
+  }
+}
+
+function fuzzing({ root }: TestSetup): Suite {
+  return {
+    title: 'Fuzzing',
+    counts: 'check',
+    run: async () => asCount(await succeeds(root, ['scripts/fuzz.ts'], FUZZ_LIMIT_MS)),
   }
 }
 

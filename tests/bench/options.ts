@@ -14,6 +14,7 @@ export const SECTIONS = [
   'action',
   'upload',
   'reports',
+  'inputs',
   'build',
   'clicks',
   'link-watching',
@@ -43,6 +44,8 @@ export interface BenchOptions {
   readonly leak: { readonly rounds: number; readonly requests: number }
   /** Bytes of the file that is sent. */
   readonly uploadBytes: number
+  /** Times that each costly input is sent. */
+  readonly inputRounds: number
   /** Builds of each application, and first starts of `dev`. */
   readonly buildRounds: number
   /** Pairs of clicks, the client router's and a bare swap. */
@@ -94,6 +97,7 @@ const FULL = {
   leakRounds: 10,
   leakRequests: 20_000,
   uploadBytes: 2 ** 30,
+  inputRounds: 3,
   buildRounds: 5,
   clickPairs: 100,
   linkLoads: 15,
@@ -111,6 +115,7 @@ const QUICK: typeof FULL = {
   leakRounds: 4,
   leakRequests: 1000,
   uploadBytes: 2 ** 28,
+  inputRounds: 1,
   buildRounds: 1,
   clickPairs: 20,
   linkLoads: 3,
@@ -141,6 +146,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       requests: positive('--leak-requests', values['leak-requests']) ?? defaults.leakRequests,
     },
     uploadBytes: defaults.uploadBytes,
+    inputRounds: defaults.inputRounds,
     buildRounds: defaults.buildRounds,
     clickPairs: defaults.clickPairs,
     linkLoads: defaults.linkLoads,

@@ -8,6 +8,7 @@ import { measureBuilds } from './builds.ts'
 import { bundleBareServer, PROJECT } from './bundle.ts'
 import { measureClicks } from './clicks.ts'
 import { measureClientScripts } from './client-scripts.ts'
+import { measureInputs } from './input-costs.ts'
 import { measureLeaks } from './leaks.ts'
 import { measureLinkWatching } from './link-watching.ts'
 import { measureDevSaves } from './dev-saves.ts'
@@ -89,6 +90,7 @@ export async function runBenchmark(options: BenchOptions): Promise<boolean> {
     action: async () => (await measureActions(folder.path, options)).forEach(report),
     upload: async () => (await measureUpload(folder.path, options.uploadBytes)).forEach(report),
     reports: async () => (await measureReports(folder.path, ours, options)).forEach(report),
+    inputs: async () => report(await measureInputs(ours.entry, options.inputRounds)),
     build: () =>
       onAllCores(async () => (await measureBuilds(folder.path, { rounds: options.buildRounds })).forEach(report)),
     clicks: () => inBrowser((browser) => measureClicks(browser, ours, { pairs: options.clickPairs })),

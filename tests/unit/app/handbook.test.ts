@@ -1,4 +1,4 @@
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { routes } from '../../../src/app/routes.ts'
@@ -105,6 +105,12 @@ describe('the handbook of this project', () => {
     // Two of the lab's paths are rules and not pages.
     const rulePaths = /^\/lab\/(?:old|alias)\//
     expect(links.filter((to) => !rulePaths.test(to) && table.match(to) === undefined)).toEqual([])
+  })
+
+  it('names no script of the repository, which an installed package lacks', () => {
+    const files = readdirSync(folder).filter((name) => name.endsWith('.md') && name !== 'changing.md')
+    const named = files.flatMap((file) => readFileSync(join(folder, file), 'utf8').match(/\bscripts\/[\w./-]+/g) ?? [])
+    expect(named).toEqual([])
   })
 
   it('gives every chapter a place of its own', async () => {

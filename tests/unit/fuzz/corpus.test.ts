@@ -4,7 +4,7 @@ import { seededRandom } from '../../../scripts/seeded-random.ts'
 import { mutate } from '../../fuzz/mutate.ts'
 import { BrokenPromiseError, FUZZ_TARGETS } from '../../fuzz/targets.ts'
 
-const RUNS = 300 // a look at each target, in any test run; `scripts/fuzz.ts` looks for longer
+const RUNS = 300 // a look at each target, in any test run; `npm test -- --soak` looks for longer
 
 describe.for(Object.entries(FUZZ_TARGETS))('%s', ([name, { run, seeds, words }]) => {
   test('keeps its promises for everything that was ever found, and some more', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import zlib from 'node:zlib'
-import { costlyInputs } from '../../../scripts/costly/inputs.ts'
-import { costTable, costliest, middle, perKib } from '../../../scripts/costly/ranking.ts'
+import { costlyInputs } from '../../bench/costly-inputs.ts'
+import { costliest, perKib } from '../../bench/input-costs.ts'
 
 const cost = (name: string, milliseconds: number, bytes: number, coding?: string) => ({
   name,
@@ -22,14 +22,6 @@ describe('the costliest inputs', () => {
     ]
     expect(costliest(costs, 2)).toEqual([cost('bomb', 10, 512, 'br'), cost('cheap', 1, 1_024)])
     expect(perKib(costs[2] ?? cost('', 0, 1))).toBe(20)
-    expect(costTable(costliest(costs, 1)).split('\n')).toEqual([
-      'ms/KiB    ms  bytes  status  coding  input',
-      ' 20.00  10.0    512     200      br  bomb',
-    ])
-  })
-
-  test('are measured by the middle of several rounds', () => {
-    expect([middle([9, 1, 2]), middle([4, 1, 2, 3]), middle([])]).toEqual([2, 2, 0])
   })
 
   test('come as they are and in each coding, with the length of what is sent', () => {
