@@ -28,16 +28,6 @@ describe('an envelope', () => {
     expect(request?.headers['x-sentry-auth']).toContain('sentry_key=public')
   })
 
-  test('brings binary items byte for byte', async () => {
-    const { sink, report } = await startReportServer()
-    const bytes = Buffer.from(Array.from({ length: 4_096 }, (_, at) => (at * 7) % 256))
-    await report([CRASH, ['attachment', bytes, { filename: 'a.bin', attachment_type: 'event.attachment' }]])
-    await sink.until(({ requests }) => requests.length === 1)
-    const attachment = sink.requests[0]?.envelope?.items[1]
-    expect(attachment?.payload.equals(bytes)).toBe(true)
-    expect(attachment?.header).toMatchObject({ filename: 'a.bin', length: 4_096 })
-  })
-
   test('is answered at once where the service hangs', async () => {
     const { sink, report } = await startReportServer()
     sink.answer({ after: new Promise(() => undefined) })
@@ -162,23 +152,13 @@ describe('what is never reported is answered and left out', () => {
 })
 
 describe('what is refused never reaches the service', () => {
-  const dsn = 'http://public@127.0.0.1'
   test.for([
     ['an envelope of another host', { dsn: 'http://public@evil.test/42' }, 403],
-    ['of another key', (port: number) => ({ dsn: `http://other@127.0.0.1:${port}/42` }), 403],
-    ['of another project', (port: number) => ({ dsn: `${dsn}:${port}/43` }), 403],
-    ['of another port', (port: number) => ({ dsn: `${dsn}:${port + 1}/42` }), 403],
-    ['of another protocol', (port: number) => ({ dsn: `https://public@127.0.0.1:${port}/42` }), 403],
-    ['of another path', (port: number) => ({ dsn: `${dsn}:${port}/x/42` }), 403],
-    ['of a host that begins like ours', (port: number) => ({ dsn: `${dsn}.evil.test:${port}/42` }), 403],
-    ['of a key that hides the host', (port: number) => ({ dsn: `http://public@evil.test#@127.0.0.1:${port}/42` }), 403],
-    ['of no DSN that anybody knows', { dsn: 'hello' }, 403],
     ['without a DSN', { dsn: undefined }, 400],
     ['whose DSN is no text', { dsn: 42 }, 400],
   ] as const)('%s', async ([, header, status]) => {
     const { post, envelope, sink, report } = await startReportServer()
-    const given = typeof header === 'function' ? header(sink.port) : header
-    expect((await post(envelope(undefined, given))).status).toBe(status)
+    expect((await post(envelope(undefined, header))).status).toBe(status)
     await report()
     await sink.until(({ requests }) => requests.length > 0)
     expect(sink.requests).toHaveLength(1)
@@ -186,30 +166,12 @@ describe('what is refused never reaches the service', () => {
 
   test.for([
     ['a page of another site', { 'Sec-Fetch-Site': 'cross-site' }],
-    ['a page of another subdomain', { 'Sec-Fetch-Site': 'same-site' }],
-    ['a page of another origin', { Origin: 'https://evil.test' }],
     ['a sandboxed frame', { Origin: 'null' }],
   ] as const)('%s', async ([, headers]) => {
     const { report } = await startReportServer()
     const answer = await report(undefined, headers)
     expect(answer.status).toBe(403)
     expect(answer.header('access-control-allow-origin')).toBeUndefined()
-  })
-
-  test.for([
-    ['nothing', ''],
-    ['no envelope', 'hello'],
-    ['half an envelope', '{"dsn":'],
-    ['an array', '[]'],
-  ] as const)('%s', async ([, body]) => {
-    const { post } = await startReportServer()
-    expect((await post(body)).status).toBe(400)
-  })
-
-  test('an item that is longer than the body', async () => {
-    const { post, app } = await startReportServer()
-    const body = `${JSON.stringify({ dsn: app.reports.dsn })}\n{"type":"event","length":9}\n{}\n`
-    expect((await post(body)).status).toBe(400)
   })
 
   test.for(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('the method %s', async (method) => {

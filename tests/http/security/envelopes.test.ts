@@ -28,14 +28,6 @@ describe('with a service', () => {
     ])
   })
 
-  test.for(['4294967295', '-1', '1.5', '1e308', '"2"', 'true', '[2]', '{}'])(
-    'E5 an item that says it is %s long is refused',
-    async (length) => {
-      const body = lines(`{"dsn":"${OWN}"}`, `{"type":"event","length":${length}}`, '{}')
-      expect((await report(site, body)).status).toBe(400)
-    },
-  )
-
   test('E5 names of prototypes are names', async () => {
     const header = `{"dsn":"${OWN}","__proto__":{"dsn":"http://evil.test"},"constructor":{"prototype":{"x":1}}}`
     const item = '{"type":"event","__proto__":{"length":9}}'
@@ -158,24 +150,4 @@ describe('without a service', () => {
       expect((await site.get('/lab/reports')).status).toBe(200)
     },
   )
-
-  test('F4 what an event says is text in the inbox', async () => {
-    const markup = '</script><script>alert(1)</script><img src=x onerror=alert(1)>'
-    const event = {
-      message: markup,
-      transaction: markup,
-      release: markup,
-      platform: markup,
-      tags: { [markup]: markup, url: 'javascript:alert(1)' },
-      request: { url: 'javascript:alert(1)//evil.test' },
-      exception: {
-        values: [{ type: markup, value: markup, stacktrace: { frames: [{ filename: markup, function: markup }] } }],
-      },
-    }
-    expect((await keep(JSON.stringify(event))).status).toBe(200)
-    const list = await site.get('/lab/reports')
-    expect(list.text).toContain('&lt;img src=x')
-    const links = [...list.text.matchAll(/href="(\/lab\/reports[^"]+)"/g)].map(([, path = '']) => path)
-    for (const path of new Set(links)) await site.get(path.replaceAll('&amp;', '&'))
-  })
 })

@@ -74,12 +74,6 @@ describe('headers', () => {
     }
   })
 
-  test('a client of another build is told so by data, not by a page', async () => {
-    const answer = await site.get('/_m/data/lab/params/x', { 'X-Millrace-Build': 'another' })
-    expect([answer.status, answer.header('cache-control')]).toEqual([409, 'no-store'])
-    expect(answer.text).toContain('"document":true')
-  })
-
   test('a visitor who forges addresses is one visitor', async () => {
     let taken = 0
     for (let call = 0; call < 45; call += 1) {
@@ -167,11 +161,6 @@ test('a render has an end, which is a failure only before its first byte', async
 })
 
 describe('a shutdown', () => {
-  test('without traffic ends with 0', async () => {
-    const server = await started()
-    expect(await server.stop()).toEqual({ code: 0, signal: null })
-  })
-
   test('lets a form that is still coming in be stored and answered, and closes behind it', async () => {
     const server = await started({ SHUTDOWN_GRACE_MS: '8000' })
     const bytes = postRequest(FORM, SIGNATURE)
