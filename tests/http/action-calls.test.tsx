@@ -1,11 +1,10 @@
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { forbidden, notFound, redirect, unauthorized } from '../../src/shared/control-flow.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const MODULE = 'actions.server.ts'
@@ -56,7 +55,6 @@ async function callableApp() {
     }),
     signIn: action({ handler: ({ context }) => context.headers.append('Set-Cookie', 'user=ann; Path=/') }),
   }
-  const folder = await makeTempDir()
   const { app, logs } = tinyApp({
     routes: {
       '/': {
@@ -71,12 +69,7 @@ async function callableApp() {
       },
       '/private': { page: page(() => <p>private</p>), loader: moduleOf({ guards: true, loader: () => forbidden() }) },
     } as never,
-    environment: { DATA_DIR: folder.path },
     actions: { [MODULE]: actions },
-  })
-  onTestFinished(async () => {
-    app.dispose()
-    await folder.remove()
   })
 
   /** The answer's status and records. */

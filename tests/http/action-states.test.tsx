@@ -1,7 +1,7 @@
 /** What goes wrong and is shown by the form itself: a failure of the handler, and files that are too large. */
 import { useActionState } from 'react'
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { Field } from '../../src/client/index.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
@@ -11,7 +11,6 @@ import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { refuseInput } from '../../src/server/api/refuse-input.ts'
 import { redirectBack } from '../../src/server/api/redirect-back.ts'
 import { submitForm } from 'millrace/testing'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const MODULE = 'actions.server.ts'
@@ -86,19 +85,14 @@ async function statesApp(language?: string, tooLarge: string | (() => string) = 
     )
   }
 
-  const folder = await makeTempDir('states')
   const { app, logs } = tinyApp({
     ...(language === undefined ? {} : { texts: () => ({ language }) }),
     routes: {
       '/': fallbacks('root'),
       '/list': { page: page(Page), loader: moduleOf({ loader: ({ search }: LoaderArgs) => ({ all: search['all'] }) }) },
     } as never,
-    environment: { DATA_DIR: folder.path, ORIGIN: 'http://good.test' },
+    environment: { ORIGIN: 'http://good.test' },
     actions: { [MODULE]: actions },
-  })
-  onTestFinished(async () => {
-    app.dispose()
-    await folder.remove()
   })
   const post = (path: string) => request(app).post(path).set('Host', 'good.test')
   const send = async (id: string, fields: Record<string, string> = {}, ...files: string[]) => {
@@ -333,7 +327,6 @@ describe('a form with fields that nobody declared', () => {
 
 describe('redirectBack', () => {
   async function backApp() {
-    const folder = await makeTempDir('back')
     const leave = action({ handler: ({ request: page }) => redirectBack(page, '/otherwise') })
     const { app } = tinyApp({
       routes: {
@@ -341,12 +334,8 @@ describe('redirectBack', () => {
         '/list': { page: page(() => <form id="leave" action={leave as never} />) },
         '/theme': { handler: moduleOf({ POST: ({ request: sent }: LoaderArgs) => redirectBack(sent, '/otherwise') }) },
       } as never,
-      environment: { DATA_DIR: folder.path, ORIGIN: 'http://good.test' },
+      environment: { ORIGIN: 'http://good.test' },
       actions: { [MODULE]: { leave } },
-    })
-    onTestFinished(async () => {
-      app.dispose()
-      await folder.remove()
     })
     return app
   }

@@ -2,14 +2,13 @@
 import { submitForm } from 'millrace/testing'
 import { useActionState } from 'react'
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { unauthorized } from '../../src/shared/control-flow.ts'
 import { isInvalidInput } from '../../src/shared/action-result.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const MODULE = 'actions.server.ts'
@@ -65,7 +64,6 @@ async function membersApp({ closed = false } = {}) {
     if (context.cookie('member') !== 'yes') unauthorized()
   }
 
-  const folder = await makeTempDir()
   const { app } = tinyApp({
     routes: {
       '/': {
@@ -81,12 +79,7 @@ async function membersApp({ closed = false } = {}) {
       '/members/news': { page: page(() => <p>news</p>) },
       '/account': { page: page(() => <p>account</p>), loader: moduleOf({ loader: letMembers }) },
     } as never,
-    environment: { DATA_DIR: folder.path },
     actions: { [MODULE]: actions },
-  })
-  onTestFinished(async () => {
-    app.dispose()
-    await folder.remove()
   })
 
   async function send(path: string, id: string, fields: Record<string, string> = {}) {

@@ -8,7 +8,6 @@ import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { BodyError } from '../../src/server/http/body/body-error.ts'
 import { formObject } from '../../src/server/http/body/form-object.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { fallbacks, moduleOf, page, tinyApp, type TinyApp } from '../support/tiny-app.tsx'
 
 const MODULE = 'actions.server.ts'
@@ -19,26 +18,23 @@ const schema = z.strictObject({
   b: z.object({ c: z.string().optional(), d: z.array(z.object({ e: z.string() })).optional() }).optional(),
 })
 
-const world: { folder?: Awaited<ReturnType<typeof makeTempDir>>; tiny?: TinyApp; server?: Server; origin: string } = {
+const world: { tiny?: TinyApp; server?: Server; origin: string } = {
   origin: '',
 }
 const ran: unknown[] = []
 
 beforeAll(async () => {
-  const folder = await makeTempDir()
   const take = action({ input: schema, handler: ({ input }) => void ran.push(input) })
   const tiny = tinyApp({
     routes: {
       '/': { ...fallbacks('root') },
       '/form': { page: page(() => <p>form</p>), loader: moduleOf({ loader: () => null }) },
     } as never,
-    environment: { DATA_DIR: folder.path },
     actions: { [MODULE]: { take } },
   })
   const server = createServer(tiny.app).listen(0, '127.0.0.1')
   await once(server, 'listening')
   Object.assign(world, {
-    folder,
     tiny,
     server,
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -49,7 +45,6 @@ afterAll(async () => {
   world.server?.closeAllConnections()
   world.server?.close()
   world.tiny?.app.dispose()
-  await world.folder?.remove()
 })
 
 const ID = actionId(MODULE, 'take')

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
-import { createServer, request, type ClientRequest, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { action, type ActionCall } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
+import { portOf } from '../support/listening.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { fallbacks, page, tinyApp } from '../support/tiny-app.tsx'
 
@@ -19,7 +19,7 @@ const MEGABYTE = Buffer.alloc(1_048_576, 'millrace ')
 
 /** A server with one action of uploads, and a folder for what it stores. */
 async function uploadApp(handler: (call: ActionCall<unknown>, folder: string) => Promise<unknown>) {
-  const [data, stored] = [await makeTempDir(), await makeTempDir('stored')]
+  const stored = await makeTempDir('stored')
   const over = Promise.withResolvers<unknown>()
   const store = action({
     input: z.unknown(),
@@ -32,18 +32,10 @@ async function uploadApp(handler: (call: ActionCall<unknown>, folder: string) =>
   })
   const { app, logs } = tinyApp({
     routes: { '/': { ...fallbacks('root') }, '/form': { page: page(() => <p>form</p>) } } as never,
-    environment: { DATA_DIR: data.path },
     actions: { [MODULE]: { store } },
   })
-  const server = createServer(app).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    server.close()
-    app.dispose()
-    await Promise.all([data.remove(), stored.remove()])
-  })
-  const { port } = server.address() as AddressInfo
+  onTestFinished(() => stored.remove())
+  const port = await portOf(app)
 
   /** Begins an upload, and leaves its end to the test. */
   function begin(length?: number): { readonly sending: ClientRequest; readonly answer: Promise<IncomingMessage> } {

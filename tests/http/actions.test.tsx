@@ -1,14 +1,13 @@
 import { submitForm } from 'millrace/testing'
 import { useActionState } from 'react'
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { isInvalidInput } from '../../src/shared/action-result.ts'
 import { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../../src/shared/control-flow.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
+import { portOf } from '../support/listening.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
-import { makeTempDir } from '../support/temp-dir.ts'
-import { withServer } from '../support/listening.ts'
 import { connectRaw, getRequest, requestRaw } from '../support/raw-http.ts'
 
 /** A server with one action of each kind, and what they have done. */
@@ -69,7 +68,6 @@ async function actionApp() {
   }
 
   const passed: string[] = []
-  const folder = await makeTempDir()
   const { app, logs } = tinyApp({
     routes: {
       '/': { ...fallbacks('root') },
@@ -92,7 +90,7 @@ async function actionApp() {
       },
       '/plain': { page: page(() => <p>plain</p>) },
     } as never,
-    environment: { DATA_DIR: folder.path, ORIGIN: 'http://good.test', MAX_PENDING_RENDERS: '1' },
+    environment: { ORIGIN: 'http://good.test', MAX_PENDING_RENDERS: '1' },
     actions: { 'actions.server.ts': actions },
     middleware: [
       (req, _res, next) => {
@@ -100,10 +98,6 @@ async function actionApp() {
         next()
       },
     ],
-  })
-  onTestFinished(async () => {
-    app.dispose()
-    await folder.remove()
   })
   const get = async (path = '/form?page=2') => (await request(app).get(path).set('Host', 'good.test').expect(200)).text
   const send = async (id: string, fields: Record<string, string>, path = '/form?page=2') => {
@@ -352,13 +346,12 @@ test('the URL of a form that was refused is no page of its own', async () => {
 
 test('a form that comes slowly keeps nobody from the pages', async () => {
   const { app } = await actionApp()
-  await withServer(app, async (port) => {
-    using slow = await connectRaw(port)
-    await slow.send(
-      'POST /form HTTP/1.1\r\nHost: good.test\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 900\r\n\r\na=b',
-    )
-    for (let count = 0; count < 3; count += 1) {
-      expect((await requestRaw(port, getRequest('/form', {}, 'good.test'))).status).toBe(200)
-    }
-  })
+  const port = await portOf(app)
+  using slow = await connectRaw(port)
+  await slow.send(
+    'POST /form HTTP/1.1\r\nHost: good.test\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 900\r\n\r\na=b',
+  )
+  for (let count = 0; count < 3; count += 1) {
+    expect((await requestRaw(port, getRequest('/form', {}, 'good.test'))).status).toBe(200)
+  }
 })

@@ -20,7 +20,7 @@ import { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '
 import { submitForm } from 'millrace/testing'
 import { listeningOn } from '../support/listening.ts'
 import { requestRaw } from '../support/raw-http.ts'
-import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
@@ -97,12 +97,11 @@ const routes = {
 }
 
 const site = { port: 0, handbook: 0 }
-const folders: TempDir[] = []
 const cleanUp = new AsyncDisposableStack()
 
 beforeAll(async () => {
   const [data, build] = [await makeTempDir('data'), await makeTempDir('assets')]
-  folders.push(data, build)
+  for (const temp of [data, build]) cleanUp.defer(() => temp.remove())
   const [folder, former] = [join(build.path, 'public'), join(build.path, 'former')]
   await mkdir(folder)
   await writeFile(join(folder, 'old-3c4d.js'), 'old')
@@ -146,10 +145,7 @@ beforeAll(async () => {
   site.handbook = cleanUp.use(await listeningOn(createServer(handbook))).port
 })
 
-afterAll(async () => {
-  await cleanUp.disposeAsync()
-  for (const folder of folders) await folder.remove()
-})
+afterAll(() => cleanUp.disposeAsync())
 
 type Ask =
   | string

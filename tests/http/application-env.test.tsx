@@ -3,14 +3,15 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createApp, defineApp, defineEnv } from 'millrace/server'
 import type { StandardSchema } from '../../src/shared/schema.ts'
-import { moduleOf, page, TinyDocument } from '../support/tiny-app.tsx'
+import { PlainDocument } from '../../src/testing/plain-document.ts'
+import { moduleOf, page } from '../support/tiny-app.tsx'
 
 const declared = () => defineEnv(z.object({ SMTP_URL: z.url(), MOST_GUESTS: z.coerce.number().int().default(5) }))
 
 function application(env: ReturnType<typeof declared>) {
   return defineApp({
     env,
-    document: TinyDocument,
+    document: PlainDocument,
     routes: {
       '/': {
         page: page(({ data }: { data: string }) => <p>{data}</p>),
@@ -33,7 +34,7 @@ describe('the environment of an application', () => {
 
   test('is not read while the application is evaluated', () => {
     const env = defineEnv(z.object({ MISSING_IN_EVERY_ENVIRONMENT: z.string() }))
-    expect(() => defineApp({ env, document: TinyDocument, routes: {} })).not.toThrow()
+    expect(() => defineApp({ env, document: PlainDocument, routes: {} })).not.toThrow()
     expect(() => env.MISSING_IN_EVERY_ENVIRONMENT).toThrow('MISSING_IN_EVERY_ENVIRONMENT: is not set')
   })
 

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import type { HandlerArgs } from '../../src/server/api/loader-types.ts'
-import { withServer } from '../support/listening.ts'
+import { portOf } from '../support/listening.ts'
 import { connectRaw } from '../support/raw-http.ts'
 import { moduleOf, tinyApp } from '../support/tiny-app.tsx'
 
@@ -27,12 +27,11 @@ test.for([
     const POST = ({ body }: HandlerArgs<never, unknown>): Response => Response.json({ body })
     const { app } = tinyApp({ routes: { '/orders': { handler: moduleOf({ POST, ...module }) as never } } })
     onTestFinished(() => app.dispose())
-    await withServer(app, async (port) => {
-      const head = `POST /orders HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: 99999999999\r\n\r\n`
-      const connection = await connectRaw(port)
-      await connection.send(`${head}-`)
-      expect((await connection.response()).status).toBe(413)
-      connection.socket.destroy()
-    })
+    const port = await portOf(app)
+    const head = `POST /orders HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: 99999999999\r\n\r\n`
+    const connection = await connectRaw(port)
+    await connection.send(`${head}-`)
+    expect((await connection.response()).status).toBe(413)
+    connection.socket.destroy()
   },
 )

@@ -1,13 +1,12 @@
 /** Which documents are the same when they are given out again: those that differ only in search params that nothing has read. */
 import type { ReactNode } from 'react'
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { Link, useLocation, useSearch } from '../../src/client/index.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
 import type { MillraceApp } from '../../src/server/app.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 async function overload(app: MillraceApp): Promise<void> {
@@ -28,15 +27,9 @@ async function appOf(
 ) {
   const loader = (args: LoaderArgs): unknown => (forAll(args), route.loader?.(args))
   const module = { loader, ...(route.search === undefined ? {} : { search: route.search }) }
-  const folder = await makeTempDir('brown-out-names')
   const { app } = tinyApp({
     routes: { '/': { page: page(route.component ?? (() => <p>the same</p>)), loader: moduleOf(module) } } as never,
-    environment: { DATA_DIR: folder.path },
     actions: { 'actions.server.ts': actions as never },
-  })
-  onTestFinished(async () => {
-    app.dispose()
-    await folder.remove()
   })
   return app
 }

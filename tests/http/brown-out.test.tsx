@@ -4,7 +4,6 @@ import { z } from 'zod'
 import type { MillraceApp } from '../../src/server/app.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { defineSession } from '../../src/server/secrets/define-session.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { moduleOf, page, tinyApp, type TinyAppOptions } from '../support/tiny-app.tsx'
 
 const shown = page(({ data }: { data: { shown: string } }) => <p id="shown">{data.shown.padEnd(2_000, '.')}</p>)
@@ -242,9 +241,7 @@ describe('refused as ever is', () => {
   ]
 
   test.for(cases)('%s', async ([, options, visits = {}]) => {
-    const folder = await makeTempDir('brown-out')
-    onTestFinished(() => folder.remove())
-    const { app } = tinyApp({ routes: {}, ...options, environment: { DATA_DIR: folder.path } })
+    const { app } = tinyApp({ routes: {}, ...options })
     const { path = '/', secondPath = path, first = {}, second = {}, missing = false } = visits
     const been = await request(app).get(path).set(first)
     expect(been.status).toBe(missing ? 404 : 200)
@@ -253,7 +250,6 @@ describe('refused as ever is', () => {
     expect(answer.status).toBe(503)
     expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'retry-after': expect.any(String) })
     expect(answer.headers['cache-status']).toBeUndefined()
-    app.dispose()
   })
 })
 

@@ -1,6 +1,6 @@
 /** What loaders and handlers are told of the site's own origin. */
 import request from 'supertest'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { LoaderArgs } from '../../src/server/index.ts'
 import { moduleOf, tinyApp } from '../support/tiny-app.tsx'
 
@@ -28,7 +28,6 @@ test.for([
     } as never,
     environment: ORIGIN === undefined ? {} : { ORIGIN },
   })
-  onTestFinished(() => app.dispose())
   expect((await request(app).get('/origin').set('Host', host).expect(200)).body).toEqual({ origin: told })
   // Of several, it is the choice of one visitor.
   expect((await request(app).get('/kept').set('Host', host)).text).toBe('refused')

@@ -1,13 +1,10 @@
 import { submitForm } from 'millrace/testing'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { action } from '../../src/server/routes/actions/action.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
+import { portOf } from '../support/listening.ts'
 import { connectRaw, getRequest } from '../support/raw-http.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const shown = page(({ data }: { data: { shown: unknown } }) => <p id="shown">{String(data.shown)}</p>)
@@ -63,13 +60,11 @@ describe('what loaders keep for all', () => {
       }
     }
     const { app } = tinyApp({ routes: { '/': { page: shown, loader: moduleOf({ loader }) } } })
-    const server = createServer(app).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => void server.close())
-    const leaving = await connectRaw((server.address() as AddressInfo).port)
+    const port = await portOf(app)
+    const leaving = await connectRaw(port)
     await leaving.send(getRequest('/'))
     await state.begun.promise
-    const waiting = request(server).get('/').expect(200).then(shownIn)
+    const waiting = request(`http://127.0.0.1:${port}`).get('/').expect(200).then(shownIn)
     await expect.poll(() => state.waiting).toBe(2)
     leaving.socket.resetAndDestroy()
     await state.gone.promise
@@ -116,7 +111,6 @@ describe('what belongs to one visitor', () => {
 
 describe('what is dropped', () => {
   async function withAction(targets: readonly string[]) {
-    const folder = await makeTempDir('data-cache')
     const { state, route } = counted()
     const save = action({ handler: ({ revalidate }) => revalidate(...targets) })
     const { app } = tinyApp({
@@ -138,12 +132,7 @@ describe('what is dropped', () => {
           }),
         },
       },
-      environment: { DATA_DIR: folder.path },
       actions: { 'actions.server.ts': { save } },
-    })
-    onTestFinished(async () => {
-      app.dispose()
-      await folder.remove()
     })
     return { app, state }
   }

@@ -1,5 +1,5 @@
 /** What authors are promised of `dataLifetime`: how long browsers keep what loaders do not say it of. */
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { AppDefinition, DataLifetime } from '../../src/server/api/define-app.ts'
 import type { LoaderArgs, LoaderContext } from '../../src/server/api/loader-types.ts'
@@ -31,7 +31,6 @@ function appWith(loaders: Readonly<Record<string, unknown>>, dataLifetime: AppDe
     routes: Object.fromEntries(routes) as never,
     ...(dataLifetime === undefined ? {} : { dataLifetime }),
   })
-  onTestFinished(() => app.dispose())
   return app
 }
 
@@ -65,7 +64,6 @@ test('counts a session for the loaders that use it, also where they share the re
     } as never,
     dataLifetime: { session: 0 },
   })
-  onTestFinished(() => app.dispose())
   const { records } = await getData(app, '/_m/data/a/b')
   const lifetimes = Object.fromEntries(
     records.flatMap(({ segment, lifetime }) => (segment === undefined ? [] : [[segment, lifetime]])),

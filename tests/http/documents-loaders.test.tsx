@@ -4,8 +4,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { notFound } from '../../src/shared/control-flow.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
+import { portOf } from '../support/listening.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
-import { withServer } from '../support/listening.ts'
 import { connectRaw, getRequest, requestRaw } from '../support/raw-http.ts'
 
 const hello = page(() => <h1>Hello</h1>, { title: 'Hello' })
@@ -223,10 +223,9 @@ describe('methods', () => {
     await request(app).head('/feed').expect(200)
     const refused = await request(app).delete('/feed').expect(405)
     expect(refused.headers['allow']).toBe('GET, POST, HEAD, OPTIONS')
-    await withServer(app, async (port) => {
-      const answer = await requestRaw(port, 'constructor /feed HTTP/1.1\r\nHost: a\r\n\r\n')
-      expect(answer.status).toBe(400)
-    })
+    const port = await portOf(app)
+    const answer = await requestRaw(port, 'constructor /feed HTTP/1.1\r\nHost: a\r\n\r\n')
+    expect(answer.status).toBe(400)
   })
 })
 
@@ -252,35 +251,32 @@ describe('a resource route', () => {
 
   test('that reads the body of a client who goes silent answers 408, and the connection ends', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    await withServer(app, async (port) => {
-      using connection = await connectRaw(port)
-      await connection.send('POST /hook HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nbody')
-      while (vi.getTimerCount() === 0) await nextTurn()
-      vi.advanceTimersByTime(10_000)
-      const answer = await connection.response()
-      expect([answer.status, answer.header('connection')]).toEqual([408, 'close'])
-      vi.useRealTimers()
-    })
+    const port = await portOf(app)
+    using connection = await connectRaw(port)
+    await connection.send('POST /hook HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nbody')
+    while (vi.getTimerCount() === 0) await nextTurn()
+    vi.advanceTimersByTime(10_000)
+    const answer = await connection.response()
+    expect([answer.status, answer.header('connection')]).toEqual([408, 'close'])
+    vi.useRealTimers()
     expect(logs.filter(({ level }) => Number(level) >= 50)).toEqual([])
   })
 
   test('gets a body that comes in pieces as a whole', async () => {
-    await withServer(app, async (port) => {
-      using connection = await connectRaw(port)
-      await connection.send('POST /hook HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n')
-      await nextTurn()
-      await connection.send('2\r\nde\r\n0\r\n\r\n')
-      expect((await connection.response()).text).toBe('abcde')
-    })
+    const port = await portOf(app)
+    using connection = await connectRaw(port)
+    await connection.send('POST /hook HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n')
+    await nextTurn()
+    await connection.send('2\r\nde\r\n0\r\n\r\n')
+    expect((await connection.response()).text).toBe('abcde')
   })
 
   test('that has read enough of a body answers at once, and no other request follows on that connection', async () => {
-    await withServer(app, async (port) => {
-      using connection = await connectRaw(port)
-      await connection.send('POST /first HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\nbegun')
-      const answer = await connection.response()
-      expect([answer.status, answer.text, answer.header('connection')]).toEqual([200, 'begun', 'close'])
-    })
+    const port = await portOf(app)
+    using connection = await connectRaw(port)
+    await connection.send('POST /first HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\nbegun')
+    const answer = await connection.response()
+    expect([answer.status, answer.text, answer.header('connection')]).toEqual([200, 'begun', 'close'])
   })
 
   test('that returns one Response twice fails the second time, instead of sending half an answer', async () => {
@@ -299,29 +295,28 @@ describe('admission', () => {
       environment: { MAX_PENDING_RENDERS: '1' },
       routes: { '/slow': { page: hello, loader: moduleOf({ loader: () => gate.promise }) }, '/': { page: hello } },
     })
-    await withServer(app, async (port) => {
-      const first = requestRaw(port, getRequest('/slow'))
-      await expect.poll(() => app.admission.pending).toBe(1)
-      // A page, its data, and the data of a URL that no route answers: its fallback is rendered as well.
-      const urls = ['/', '/_m/data/', '/_m/data/nothing']
-      const refused = urls.map((url) => requestRaw(port, getRequest(url)))
-      await expect.poll(() => app.admission.waiting).toBe(3)
-      for (const [at, answer] of (await Promise.all(refused)).entries()) {
-        expect([urls[at], answer.status, answer.header('retry-after')]).toEqual([
-          urls[at],
-          503,
-          expect.stringMatching(/^[1-4]$/),
-        ])
-      }
-      expect((await requestRaw(port, getRequest('/healthz'))).status).toBe(200)
-      // Who sends visitors here is told.
-      app.readiness.markReady()
-      const probe = await requestRaw(port, getRequest('/readyz'))
-      expect([probe.status, probe.text]).toEqual([503, 'shedding\n'])
-      gate.resolve()
-      expect((await first).status).toBe(200)
-      await expect.poll(async () => (await requestRaw(port, getRequest('/readyz'))).status).toBe(200)
-      await expect.poll(async () => (await requestRaw(port, getRequest('/'))).status).toBe(200)
-    })
+    const port = await portOf(app)
+    const first = requestRaw(port, getRequest('/slow'))
+    await expect.poll(() => app.admission.pending).toBe(1)
+    // A page, its data, and the data of a URL that no route answers: its fallback is rendered as well.
+    const urls = ['/', '/_m/data/', '/_m/data/nothing']
+    const refused = urls.map((url) => requestRaw(port, getRequest(url)))
+    await expect.poll(() => app.admission.waiting).toBe(3)
+    for (const [at, answer] of (await Promise.all(refused)).entries()) {
+      expect([urls[at], answer.status, answer.header('retry-after')]).toEqual([
+        urls[at],
+        503,
+        expect.stringMatching(/^[1-4]$/),
+      ])
+    }
+    expect((await requestRaw(port, getRequest('/healthz'))).status).toBe(200)
+    // Who sends visitors here is told.
+    app.readiness.markReady()
+    const probe = await requestRaw(port, getRequest('/readyz'))
+    expect([probe.status, probe.text]).toEqual([503, 'shedding\n'])
+    gate.resolve()
+    expect((await first).status).toBe(200)
+    await expect.poll(async () => (await requestRaw(port, getRequest('/readyz'))).status).toBe(200)
+    await expect.poll(async () => (await requestRaw(port, getRequest('/'))).status).toBe(200)
   })
 })

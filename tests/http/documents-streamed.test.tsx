@@ -5,8 +5,8 @@ import request from 'supertest'
 import { describe, expect, test } from 'vitest'
 import { notFound } from '../../src/shared/control-flow.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
+import { portOf } from '../support/listening.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
-import { withServer } from '../support/listening.ts'
 import { connectRaw, getRequest } from '../support/raw-http.ts'
 
 const hello = page(() => <h1>Hello</h1>, { title: 'Hello' })
@@ -34,16 +34,15 @@ describe('a document with holes', () => {
       const { app } = tinyApp({
         routes: { '/': { page: holes, loader: moduleOf({ loader: () => ({ late: gate.promise }) }) } },
       })
-      await withServer(app, async (port) => {
-        using connection = await connectRaw(port)
-        await connection.send(getRequest('/', { 'Accept-Encoding': encoding }))
-        const shell = await readUntil(connection.socket, encoding, 'Shell')
-        expect(shell).toContain('waiting')
-        expect(shell).not.toContain('finally')
-        gate.resolve('finally')
-        const rest = await readUntil(connection.socket, encoding, '</html>', shell)
-        expect(rest).toContain('<b>finally')
-      })
+      const port = await portOf(app)
+      using connection = await connectRaw(port)
+      await connection.send(getRequest('/', { 'Accept-Encoding': encoding }))
+      const shell = await readUntil(connection.socket, encoding, 'Shell')
+      expect(shell).toContain('waiting')
+      expect(shell).not.toContain('finally')
+      gate.resolve('finally')
+      const rest = await readUntil(connection.socket, encoding, '</html>', shell)
+      expect(rest).toContain('<b>finally')
     }
   })
 
@@ -185,14 +184,13 @@ describe('a document with holes', () => {
         },
       },
     })
-    await withServer(app, async (port) => {
-      const connection = await connectRaw(port)
-      await connection.send(getRequest('/'))
-      await connection.abortAfter(200)
-      expect(await aborted.promise).toMatchObject({ name: 'AbortError', cause: 'gone' })
-      await expect.poll(() => logs.find(({ aborted: cut }) => cut === true)).toMatchObject({ status: 200, route: '/' })
-      expect(logs.filter(({ level }) => Number(level) >= 40)).toEqual([])
-    })
+    const port = await portOf(app)
+    const connection = await connectRaw(port)
+    await connection.send(getRequest('/'))
+    await connection.abortAfter(200)
+    expect(await aborted.promise).toMatchObject({ name: 'AbortError', cause: 'gone' })
+    await expect.poll(() => logs.find(({ aborted: cut }) => cut === true)).toMatchObject({ status: 200, route: '/' })
+    expect(logs.filter(({ level }) => Number(level) >= 40)).toEqual([])
   })
 })
 

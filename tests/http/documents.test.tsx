@@ -5,8 +5,8 @@ import request from 'supertest'
 import { describe, expect, test } from 'vitest'
 import { notFound } from '../../src/shared/control-flow.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
+import { portOf } from '../support/listening.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
-import { withServer } from '../support/listening.ts'
 import { getRequest, requestRaw } from '../support/raw-http.ts'
 
 const hello = page(() => <h1>Hello</h1>, { title: 'Hello' })
@@ -143,13 +143,12 @@ describe('compression', () => {
     [`gzip,${'x'.repeat(5_000)}`, undefined],
   ] as const)('%s gives %s', async ([accept, expected]) => {
     const { app } = tinyApp({ routes: { '/': { page: long } } })
-    await withServer(app, async (port) => {
-      const answer = await requestRaw(port, getRequest('/', { 'Accept-Encoding': accept }))
-      expect(answer.header('content-encoding')).toBe(expected)
-      expect(answer.header('vary')).toBe('Accept-Encoding')
-      expect(answer.header('content-length')).toBe(String(answer.body.length))
-      expect(decompress(answer.body, expected)).toContain('word word')
-    })
+    const port = await portOf(app)
+    const answer = await requestRaw(port, getRequest('/', { 'Accept-Encoding': accept }))
+    expect(answer.header('content-encoding')).toBe(expected)
+    expect(answer.header('vary')).toBe('Accept-Encoding')
+    expect(answer.header('content-length')).toBe(String(answer.body.length))
+    expect(decompress(answer.body, expected)).toContain('word word')
   })
 
   test('leaves small answers alone', async () => {

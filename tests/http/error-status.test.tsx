@@ -1,5 +1,5 @@
 import request from 'supertest'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { UnavailableError } from '../../src/server/api/unavailable-error.ts'
 import type { ErrorProps } from '../../src/client/module-types.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
@@ -29,7 +29,6 @@ function failingApp() {
       },
     } as never,
   })
-  onTestFinished(() => app.dispose())
   return app
 }
 

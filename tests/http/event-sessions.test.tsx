@@ -1,12 +1,12 @@
 /** An event stream belongs to the session that opened it, and ends with it. */
 import { once } from 'node:events'
-import type { Server } from 'node:http'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { eventStream } from '../../src/server/api/event-stream.ts'
 import { defineSession } from '../../src/server/secrets/define-session.ts'
 import { defineStoredSession } from '../../src/server/secrets/define-stored-session.ts'
+import { portOf } from '../support/listening.ts'
 import { findProgram } from '../support/programs.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { moduleOf, tinyApp } from '../support/tiny-app.tsx'
@@ -68,15 +68,7 @@ async function site({ environment = {}, isLate = false, isLong = false, clock, .
     } as never,
     environment,
   })
-  const server = await new Promise<Server>((resolve) => {
-    const listening = app.listen(0, '127.0.0.1', () => resolve(listening))
-  })
-  const origin = `http://127.0.0.1:${(server.address() as { port: number }).port}`
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-    app.dispose()
-  })
+  const origin = `http://127.0.0.1:${await portOf(app)}`
 
   /** @returns the cookie that the visitor has then. */
   async function act(what: string, cookie = ''): Promise<string> {

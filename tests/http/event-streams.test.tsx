@@ -1,11 +1,11 @@
 /** What authors are promised of `eventStream`: events, heartbeats, bounds, and an end that is told. */
-import type { Server } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AppDefinition, AppStart } from '../../src/server/api/define-app.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import type { DropsMessage } from '../../src/shared/protocol/drops-event.ts'
 import { eventStream, type EventStream, type EventStreamOptions } from '../../src/server/api/event-stream.ts'
+import { portOf } from '../support/listening.ts'
 import { moduleOf, tinyApp } from '../support/tiny-app.tsx'
 
 interface StreamApp {
@@ -46,17 +46,8 @@ async function streamApp({ options, start, environment = {}, job }: StreamApp = 
     environment,
     ...(job === undefined ? {} : { start: job }),
   })
-  const server = await new Promise<Server>((resolve) => {
-    const listening = app.listen(0, '127.0.0.1', () => resolve(listening))
-  })
-  const { port } = server.address() as { port: number }
+  const port = await portOf(app)
   const origin = `http://127.0.0.1:${port}`
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-    app.dispose()
-  })
-
   async function listen(headers: Readonly<Record<string, string>> = {}, query = '') {
     const controller = new AbortController()
     const answer = await fetch(`${origin}/events${query}`, { headers, signal: controller.signal })

@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest'
 import type { MillraceApp } from '../../src/server/app.ts'
 import { startReportSink, type ReportSink } from '../support/report-sink.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { tinyApp, type TinyAppOptions } from '../support/tiny-app.tsx'
 
 /** A payload, parsed. */
@@ -22,15 +21,10 @@ export async function failingServer(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<FailingServer> {
   const sink = await startReportSink()
-  const folder = await makeTempDir('reports')
+  onTestFinished(() => sink.close())
   const { app, logs } = tinyApp({
     ...options,
-    environment: { SENTRY_DSN: sink.dsn, SENTRY_RELEASE: 'r1', DATA_DIR: folder.path, ...environment },
-  })
-  onTestFinished(async () => {
-    app.dispose()
-    await sink.close()
-    await folder.remove()
+    environment: { SENTRY_DSN: sink.dsn, SENTRY_RELEASE: 'r1', ...environment },
   })
   return {
     app,

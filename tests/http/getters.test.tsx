@@ -5,7 +5,6 @@ import { expect, onTestFinished, test } from 'vitest'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const MODULE = 'actions.server.ts'
@@ -35,7 +34,6 @@ test.for(Object.entries(VALUES))('%s', async ([, make]) => {
   const unheard: unknown[] = []
   const hear = (reason: unknown): void => void unheard.push(reason)
   process.on('unhandledRejection', hear)
-  const folder = await makeTempDir('getters')
   const plain = page(() => <p>shown</p>)
   const search = { safeParse: () => ({ success: true, data: make() }) }
   const cached = ({ context }: LoaderArgs): unknown => context.cached('key', { seconds: 60 }, make)
@@ -54,14 +52,9 @@ test.for(Object.entries(VALUES))('%s', async ([, make]) => {
       '/metadata': { page: page(() => <p>shown</p>, make as never) },
       '/component': { page: page(() => make() as never) },
     } as never,
-    environment: { DATA_DIR: folder.path },
     actions: { [MODULE]: { act: action({ handler: make }) } },
   })
-  onTestFinished(async () => {
-    process.off('unhandledRejection', hear)
-    app.dispose()
-    await folder.remove()
-  })
+  onTestFinished(() => void process.off('unhandledRejection', hear))
   const id = actionId(MODULE, 'act')
   for (const path of ['/loader', '/layout', '/handler', '/cached', '/search', '/metadata', '/component']) {
     await request(app).get(path)

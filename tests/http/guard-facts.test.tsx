@@ -1,7 +1,7 @@
 /** What a guard is given, in which order guards are asked, and what caches keep of what is behind them. */
 import { setImmediate as turn } from 'node:timers/promises'
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { GuardArgs, LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
@@ -28,7 +28,6 @@ describe('the arguments of a guard', () => {
         },
       } as never,
     })
-    onTestFinished(() => app.dispose())
     await request(app).delete('/shops/a%2Fb/orders/7?x=1').expect(204)
     const path = '/shops/a%2Fb/orders/7'
     expect(seen).toEqual([{ params: { shop: 'a/b' }, search: { x: '1' }, method: 'DELETE', path, aborted: false }])
@@ -46,7 +45,6 @@ describe('the arguments of a guard', () => {
         },
       } as never,
     })
-    onTestFinished(() => app.dispose())
     expect((await request(app).get('/in').expect(200)).text).toContain('user 1')
   })
 })
@@ -70,7 +68,6 @@ describe('several guards', () => {
         '/s/p': { ...fallbacks('page'), guard: guard('page'), page: page(() => <p>inside</p>) },
       } as never,
     })
-    onTestFinished(() => app.dispose())
     return { app, asked }
   }
 
@@ -101,7 +98,6 @@ test('a refusal of a layout outside counts before that of a guard inside', async
       '/s/p': { guard: moduleOf({ guard: () => forbidden() }), page: page(() => <p>inside</p>) },
     } as never,
   })
-  onTestFinished(() => app.dispose())
   await request(app).get('/s/p').expect(404)
   await request(app).get('/_m/data/s/p').expect(404)
 })
@@ -122,7 +118,6 @@ test.for([
       '/p': { guard: moduleOf({ guard }), page: page(() => <p>inside</p>), loader: loads('inside') },
     } as never,
   })
-  onTestFinished(() => app.dispose())
   await request(app).get('/p')
   expect(ran).toEqual(expected)
 })
@@ -143,7 +138,6 @@ test('faults of search params inside are told to nobody whom the guard refuses',
       },
     } as never,
   })
-  onTestFinished(() => app.dispose())
   for (const path of ['/p?x=1', '/_m/data/p?x=1', '/h?x=1']) {
     expect((await request(app).get(path).expect(401)).text).not.toContain('secret')
   }
@@ -178,7 +172,6 @@ describe('actions', () => {
       } as never,
       actions: { [MODULE]: { signOut } },
     })
-    onTestFinished(() => tiny.app.dispose())
     return tiny
   }
 })
@@ -201,7 +194,6 @@ describe('caches', () => {
       } as never,
       rules: { headers: [{ source: '/in/ruled', headers: [{ key: 'Cache-Control', value: 'public, max-age=60' }] }] },
     })
-    onTestFinished(() => app.dispose())
     return app
   }
 
@@ -230,7 +222,6 @@ describe('caches', () => {
         },
       } as never,
     })
-    onTestFinished(() => app.dispose())
     const { text } = await request(app).get('/_m/data/in?key=right&other=1').expect(200)
     expect(text).toContain('"uses":["key"]')
   })

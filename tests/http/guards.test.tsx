@@ -1,13 +1,13 @@
 /** What authors are promised of a guard: it is in front of everything at and below its entry, whatever way leads there. */
 import { setImmediate as turn } from 'node:timers/promises'
 import request, { type Response as Answer } from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { eventStream } from '../../src/server/api/event-stream.ts'
 import type { GuardArgs } from '../../src/server/api/loader-types.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { forbidden, notFound, redirect, unauthorized } from '../../src/shared/control-flow.ts'
-import { withServer } from '../support/listening.ts'
+import { portOf } from '../support/listening.ts'
 import { connectRaw, getRequest } from '../support/raw-http.ts'
 import { wanting } from '../support/route-data.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
@@ -49,7 +49,6 @@ function guardedApp(guard: Guard, more: { readonly guardModule?: object } = {}) 
     rules: { rewrites: [{ source: '/alias', destination: '/in/page' }] },
     actions: { [MODULE]: actions },
   })
-  onTestFinished(() => app.dispose())
   return { app, ran, logs }
 }
 
@@ -225,23 +224,22 @@ test('a guard is asked before a body is read, and a visitor who leaves meanwhile
     return new Promise(() => undefined)
   })
   const body = 'Host: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\n'
-  await withServer(app, async (port) => {
-    for (const bytes of [
-      getRequest('/in/page'),
-      getRequest('/_m/data/in/page'),
-      getRequest('/in/api'),
-      `POST /in/page?_action=${ids.save}.1 HTTP/1.1\r\n${body}`,
-      `POST /_m/data/in/page?_action=${ids.save} HTTP/1.1\r\n${body}`,
-      `POST /in/api HTTP/1.1\r\n${body}`,
-    ]) {
-      const before = asked.length
-      const connection = await connectRaw(port)
-      await connection.send(bytes)
-      while (asked.length === before) await turn()
-      connection.socket.destroy()
-      while (asked[before]?.aborted === false) await turn()
-    }
-  })
+  const port = await portOf(app)
+  for (const bytes of [
+    getRequest('/in/page'),
+    getRequest('/_m/data/in/page'),
+    getRequest('/in/api'),
+    `POST /in/page?_action=${ids.save}.1 HTTP/1.1\r\n${body}`,
+    `POST /_m/data/in/page?_action=${ids.save} HTTP/1.1\r\n${body}`,
+    `POST /in/api HTTP/1.1\r\n${body}`,
+  ]) {
+    const before = asked.length
+    const connection = await connectRaw(port)
+    await connection.send(bytes)
+    while (asked.length === before) await turn()
+    connection.socket.destroy()
+    while (asked[before]?.aborted === false) await turn()
+  }
   expect([ran.length, new Set(ran)]).toEqual([6, new Set(['guard'])])
   expect(logs.filter(({ level }) => Number(level) >= 50)).toEqual([])
 })

@@ -1,10 +1,10 @@
 /** What authors are promised of a `body` schema beside a handler: it sees each body before the handler does. */
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { HandlerArgs } from '../../src/server/api/loader-types.ts'
 import { unauthorized } from '../../src/shared/control-flow.ts'
-import { withServer } from '../support/listening.ts'
+import { portOf, withServer } from '../support/listening.ts'
 import { connectRaw, requestRaw } from '../support/raw-http.ts'
 import { moduleOf, tinyApp } from '../support/tiny-app.tsx'
 
@@ -24,7 +24,6 @@ function orderApp(module: object = { body: order }, more: object = {}) {
   }
   const methods = { GET: answer, POST: answer, PUT: answer, PATCH: answer, DELETE: answer }
   const { app, logs } = tinyApp({ routes: { '/orders': { handler: moduleOf({ ...methods, ...module }), ...more } } })
-  onTestFinished(() => app.dispose())
   return { app, ran, logs }
 }
 
@@ -276,15 +275,14 @@ describe('the order of checks', () => {
       [refused, 401],
       [invalid, 400],
     ] as const) {
-      await withServer(app, async (port) => {
-        const connection = await connectRaw(port)
-        // Nothing of the body is sent: an answer that waited for it would never come.
-        await connection.send(
-          'POST /orders?page=x HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n',
-        )
-        expect((await connection.response()).status).toBe(status)
-        connection.socket.destroy()
-      })
+      const port = await portOf(app)
+      const connection = await connectRaw(port)
+      // Nothing of the body is sent: an answer that waited for it would never come.
+      await connection.send(
+        'POST /orders?page=x HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n',
+      )
+      expect((await connection.response()).status).toBe(status)
+      connection.socket.destroy()
     }
   })
 })
@@ -369,18 +367,17 @@ test('no body counts as held while its answer is sent', async () => {
       }),
     )
   const { app } = orderApp({ body: z.unknown(), bodyLimit: 10_000_000, POST })
-  await withServer(app, async (port) => {
-    const text = JSON.stringify('y'.repeat(9_900_000))
-    const head = `Host: localhost\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n`
-    using connections = new DisposableStack()
-    // More than one client's share of what running handlers may hold.
-    for (let at = 0; at < 12; at += 1) {
-      const connection = connections.use(await connectRaw(port))
-      await connection.send(`POST /orders HTTP/1.1\r\n${head}\r\n${text}`)
-      expect(String(await connection.receive(12))).toBe('HTTP/1.1 200')
-    }
-    waiting.resolve()
-  })
+  const port = await portOf(app)
+  const text = JSON.stringify('y'.repeat(9_900_000))
+  const head = `Host: localhost\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n`
+  using connections = new DisposableStack()
+  // More than one client's share of what running handlers may hold.
+  for (let at = 0; at < 12; at += 1) {
+    const connection = connections.use(await connectRaw(port))
+    await connection.send(`POST /orders HTTP/1.1\r\n${head}\r\n${text}`)
+    expect(String(await connection.receive(12))).toBe('HTTP/1.1 200')
+  }
+  waiting.resolve()
 })
 
 test('bodies without a bound are refused, because they are held in memory', async () => {

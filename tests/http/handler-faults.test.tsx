@@ -1,10 +1,11 @@
 /** What clients of a resource route get when it has no answer: a text, or problem details where they ask for JSON. */
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { UnavailableError } from '../../src/server/api/unavailable-error.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { forbidden, notFound, redirect } from '../../src/shared/control-flow.ts'
+import { portOf } from '../support/listening.ts'
 import { moduleOf, tinyApp } from '../support/tiny-app.tsx'
 
 const FAULTS: Readonly<Record<string, () => never>> = {
@@ -45,7 +46,6 @@ function faultyApp() {
       '/misspelt': { handler: moduleOf({ bodyLimit: '1mb', GET: () => new Response('never') }) },
     } as never,
   })
-  onTestFinished(() => app.dispose())
   return { app, logs }
 }
 
@@ -121,9 +121,7 @@ describe('the body of a request to a handler', () => {
 
   test('is counted where it states no length, and a fault is JSON for those who ask', async () => {
     const { app } = faultyApp()
-    const server = app.listen(0)
-    onTestFinished(() => void server.close())
-    const { port } = server.address() as { port: number }
+    const port = await portOf(app)
     const body = new ReadableStream({
       start(controller) {
         for (let sent = 0; sent < 17; sent += 1) controller.enqueue(Buffer.alloc(65_536, 0x20))

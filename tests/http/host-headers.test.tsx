@@ -31,6 +31,7 @@ const ACTIONS = 'actions.server.ts'
 
 async function hosted(inFront: RequestHandler | readonly RequestHandler[], more: Partial<TinyAppOptions> = {}) {
   const folder = await makeTempDir('host-headers')
+  onTestFinished(() => folder.remove())
   await writeFile(join(folder.path, 'page.html'), '<script src="/files/other.js"></script>')
   const ran: unknown[] = []
   const { app, logs } = tinyApp({
@@ -78,12 +79,7 @@ async function hosted(inFront: RequestHandler | readonly RequestHandler[], more:
     },
     assets: { manifest, folder: folder.path },
     actions: { [ACTIONS]: { save: action({ handler: () => void ran.push('saved') }) } },
-    environment: { DATA_DIR: folder.path },
     ...more,
-  })
-  onTestFinished(async () => {
-    app.dispose()
-    await folder.remove()
   })
   const host = express().disable('x-powered-by')
   host.use(...[inFront].flat(), app)
@@ -253,7 +249,7 @@ describe('headers of the host', () => {
       await writeFile(join(folder.path, 'app-x.js'), 'export {}')
       const { get } = await hosted(setting(STRICT), {
         assets: { manifest, folder: folder.path },
-        environment: { ORIGIN: 'https://shop.test', DATA_DIR: folder.path },
+        environment: { ORIGIN: 'https://shop.test' },
       })
       const { headers } = await get(path)
       const { Vary, ...kept } = STRICT

@@ -6,7 +6,6 @@ import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { findProgram } from '../support/programs.ts'
 import { startRedis } from '../support/redis-server.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { page, tinyApp } from '../support/tiny-app.tsx'
 
 const MODULE = 'actions.server.ts'
@@ -23,15 +22,10 @@ async function instance(environment: Readonly<Record<string, string>>) {
       return { signedIn: input.name }
     },
   })
-  const folder = await makeTempDir('idempotency-keys')
   const { app } = tinyApp({
     routes: { '/': { page: page(() => <p>names</p>) } },
-    environment: { DATA_DIR: folder.path, ...environment },
+    environment: { ...environment },
     actions: { [MODULE]: { signIn } },
-  })
-  onTestFinished(async () => {
-    app.dispose()
-    await folder.remove()
   })
 
   async function call(name: string, { cookie, address = '192.0.2.1' }: { cookie?: string; address?: string } = {}) {

@@ -58,7 +58,6 @@ async function instances() {
       environment: { DATA_DIR: folder.path, SECRET_KEYS: keys },
       actions: { [MODULE]: { remove } },
     })
-    onTestFinished(() => app.dispose())
     return app
   }
   onTestFinished(() => folder.remove())

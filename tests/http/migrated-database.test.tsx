@@ -46,7 +46,6 @@ async function noteSite() {
     actions: { [MODULE]: { add } },
   })
   onTestFinished(async () => {
-    app.dispose()
     database.dispose()
     await folder.remove()
   })

@@ -1,11 +1,10 @@
 /** What was known and left: odd calls that authors and visitors make. */
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { redirect } from '../../src/shared/control-flow.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const MODULE = 'actions.server.ts'
@@ -48,7 +47,6 @@ describe('redirect() with a status that is none', () => {
 
 async function actionApp() {
   const ran: unknown[] = []
-  const folder = await makeTempDir('odd')
   const actions = {
     save: action({ handler: ({ input }) => void ran.push(input) }),
     list: action({ input: z.object({ items: z.array(z.string()) }), handler: ({ input }) => void ran.push(input) }),
@@ -63,12 +61,7 @@ async function actionApp() {
         }),
       },
     },
-    environment: { DATA_DIR: folder.path },
     actions: { [MODULE]: actions },
-  })
-  onTestFinished(async () => {
-    app.dispose()
-    await folder.remove()
   })
   return { app, ran }
 }

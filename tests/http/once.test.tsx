@@ -1,6 +1,6 @@
 /** What authors are promised of `context.once`: one read in a request, whoever asks. */
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { LoaderArgs, LoaderContext } from '../../src/server/api/loader-types.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
@@ -39,7 +39,6 @@ function accountApp() {
     } as never,
     actions: { 'actions.server.ts': { rename } },
   })
-  onTestFinished(() => app.dispose())
   return { app, reads }
 }
 
@@ -84,7 +83,6 @@ describe('within one request', () => {
         '/run': { handler: moduleOf({ GET: async ({ context }: LoaderArgs) => Response.json(await run(context)) }) },
       } as never,
     })
-    onTestFinished(() => app.dispose())
     return (await request(app).get('/run').expect(200)).body as unknown
   }
   const messageOf = (thrown: unknown): string => (thrown as Error).message

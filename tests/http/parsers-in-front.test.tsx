@@ -2,10 +2,9 @@
 import { gzipSync } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 import { startReportServer } from './report-setup.ts'
 
@@ -20,16 +19,10 @@ async function appBehind(parser: RequestHandler) {
     const coding = ['content-encoding', 'content-length'].map((name) => String(asked.headers.get(name))).join(' ')
     return new Response(await asked.text(), { headers: { 'X-Coding': coding } })
   }
-  const folder = await makeTempDir('parsers')
   const { app, logs } = tinyApp({
     routes: { '/': { page: page(() => <p>names</p>) }, '/echo': { handler: moduleOf({ POST }) } },
     middleware: [parser],
-    environment: { DATA_DIR: folder.path },
     actions: { [MODULE]: { save } },
-  })
-  onTestFinished(async () => {
-    app.dispose()
-    await folder.remove()
   })
   const id = actionId(MODULE, 'save')
   const calling = () =>

@@ -1,7 +1,5 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { portOf } from '../support/listening.ts'
 import { connectRaw } from '../support/raw-http.ts'
 import { moduleOf, tinyApp } from '../support/tiny-app.tsx'
 
@@ -11,13 +9,7 @@ type Handler = (args: { readonly request: Request }) => unknown
 async function serve(POST: Handler): Promise<number> {
   const GET = (): Response => new Response('next')
   const { app } = tinyApp({ routes: { '/part': { handler: moduleOf({ bodyLimit: 10_000_000, POST, GET }) } } })
-  const server = createServer(app).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return (server.address() as AddressInfo).port
+  return portOf(app)
 }
 
 const post = (length: number): string =>

@@ -1,9 +1,8 @@
 /** What one client can take of a server that others want to use as well, over sockets. */
-import { createServer } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { LoaderArgs } from '../../src/server/index.ts'
+import { portOf } from '../support/listening.ts'
 import { connectRaw, getRequest, requestRaw, type RawConnection } from '../support/raw-http.ts'
-import { listeningOn } from '../support/listening.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const GREEDY = { 'X-Forwarded-For': '198.51.100.7' }
@@ -51,13 +50,8 @@ async function site(environment: Readonly<Record<string, string>> = {}) {
     environment: { TRUST_PROXY: '127.0.0.1', ...environment },
   })
   app.readiness.markReady()
-  const listening = await listeningOn(createServer(app))
-  onTestFinished(async () => {
-    held.resolve()
-    await listening[Symbol.asyncDispose]()
-    app.dispose()
-  })
-  const { port } = listening
+  const port = await portOf(app)
+  onTestFinished(() => held.resolve())
   return {
     app,
     begun,

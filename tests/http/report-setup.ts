@@ -1,13 +1,11 @@
 import type { RequestHandler } from 'express'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { MillraceApp } from '../../src/server/app.ts'
 import { serializeEnvelope } from '../../src/server/reports/intake/envelope.ts'
+import { portOf } from '../support/listening.ts'
 import { requestRaw } from '../support/raw-http.ts'
 import type { RawResponse } from '../support/raw-response.ts'
 import { startReportSink, type ReportSink } from '../support/report-sink.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { page, tinyApp } from '../support/tiny-app.tsx'
 
 /** A server with a relay, on a socket, and the service behind it. Everything ends with the test. */
@@ -47,22 +45,13 @@ export async function startReportServer(
   middleware: readonly RequestHandler[] = [],
 ): Promise<ReportServer> {
   const sink = await startReportSink()
-  const folder = await makeTempDir('reports')
+  onTestFinished(() => sink.close())
   const { app, logs } = tinyApp({
     routes: { '/': { page: page(() => 'home') } } as never,
-    environment: { SENTRY_DSN: sink.dsn, DATA_DIR: folder.path, ...environment },
+    environment: { SENTRY_DSN: sink.dsn, ...environment },
     middleware,
   })
-  const server = createServer(app)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-    app.dispose()
-    await sink.close()
-    await folder.remove()
-  })
+  const port = await portOf(app)
   const path = app.reports.tunnelPath
 
   function envelope(items: readonly ReportItem[] = [CRASH], header: object = {}): Buffer {
@@ -78,7 +67,7 @@ export async function startReportServer(
 
   const post: ReportServer['post'] = (body, headers = {}) => requestRaw(port, postRequest(path, body, headers))
   const report: ReportServer['report'] = (items, headers) => post(envelope(items), headers)
-  return { app, port, path, sink, dataDir: folder.path, logs, post, report, envelope }
+  return { app, port, path, sink, dataDir: app.dataDir, logs, post, report, envelope }
 }
 
 /** A POST as bytes, with its length. */

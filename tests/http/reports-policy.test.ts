@@ -1,5 +1,5 @@
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { CreateAppOptions } from '../../src/server/app.ts'
 import { NO_ASSETS, RECORDER_SETTINGS } from '../../src/server/assets/manifest.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
@@ -77,7 +77,6 @@ describe('a document', () => {
   const headersOf = async (options: Partial<Parameters<typeof tinyApp>[0]> = {}, assets = manifest) => {
     const given: CreateAppOptions['assets'] = { manifest: assets, folder: '/nowhere' }
     const { app } = tinyApp({ routes: { '/': { page: page(() => 'home') } } as never, assets: given, ...options })
-    onTestFinished(() => app.dispose())
     return {
       path: app.reports.tunnelPath,
       headers: (await request(app).get('/').set('Host', 'shop.test').expect(200)).headers,

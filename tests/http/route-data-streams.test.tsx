@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { readRouteData } from '../../src/shared/protocol/decode-route-data.ts'
 import { notFound } from '../../src/shared/control-flow.ts'
-import { withServer } from '../support/listening.ts'
+import { portOf } from '../support/listening.ts'
 import { connectRaw, getRequest, requestRaw } from '../support/raw-http.ts'
 import { getData } from '../support/route-data.ts'
 import { fallbacks, moduleOf, page, tinyApp, type TinyAppOptions } from '../support/tiny-app.tsx'
@@ -42,16 +42,15 @@ describe('deferred values', () => {
   test('follow in the same answer, when they are there', async () => {
     const late = Promise.withResolvers<string>()
     const { app } = pageWith(() => ({ at: new Date(0), late: late.promise }))
-    await withServer(app, async (port) => {
-      using connection = await connectRaw(port)
-      await connection.send(getRequest('/_m/data/', { Connection: 'close' }))
-      let early = ''
-      while (!early.includes('#page')) early += (await connection.receive(1)).toString()
-      late.resolve('late-value')
-      const { rest } = await connection.end()
-      expect(early).not.toContain('late-value')
-      expect(rest.toString()).toContain('late-value')
-    })
+    const port = await portOf(app)
+    using connection = await connectRaw(port)
+    await connection.send(getRequest('/_m/data/', { Connection: 'close' }))
+    let early = ''
+    while (!early.includes('#page')) early += (await connection.receive(1)).toString()
+    late.resolve('late-value')
+    const { rest } = await connection.end()
+    expect(early).not.toContain('late-value')
+    expect(rest.toString()).toContain('late-value')
   })
 
   test('that fail tell a digest, and the log the rest; the answer ends properly', async () => {
@@ -110,14 +109,13 @@ describe('a loader', () => {
       called.resolve(signal)
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
     })
-    await withServer(app, async (port) => {
-      const connection = await connectRaw(port)
-      await connection.send(getRequest('/_m/data/'))
-      const signal = await called.promise
-      connection.socket.resetAndDestroy()
-      if (!signal.aborted) await once(signal, 'abort')
-      await expect.poll(() => logs.length).toBe(1)
-    })
+    const port = await portOf(app)
+    const connection = await connectRaw(port)
+    await connection.send(getRequest('/_m/data/'))
+    const signal = await called.promise
+    connection.socket.resetAndDestroy()
+    if (!signal.aborted) await once(signal, 'abort')
+    await expect.poll(() => logs.length).toBe(1)
     expect(logs).toMatchObject([{ level: 30, route: '/_m/data/', aborted: true }])
   })
 
@@ -127,14 +125,13 @@ describe('a loader', () => {
       called.resolve(signal)
       return { late: new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))) }
     })
-    await withServer(app, async (port) => {
-      const connection = await connectRaw(port)
-      await connection.send(getRequest('/_m/data/', { 'Accept-Encoding': 'zstd' }))
-      await connection.abortAfter(200)
-      const signal = await called.promise
-      if (!signal.aborted) await once(signal, 'abort')
-      await expect.poll(() => logs.length).toBe(1)
-    })
+    const port = await portOf(app)
+    const connection = await connectRaw(port)
+    await connection.send(getRequest('/_m/data/', { 'Accept-Encoding': 'zstd' }))
+    await connection.abortAfter(200)
+    const signal = await called.promise
+    if (!signal.aborted) await once(signal, 'abort')
+    await expect.poll(() => logs.length).toBe(1)
     expect(logs).toMatchObject([{ level: 30, aborted: true }])
   })
 })
@@ -143,27 +140,26 @@ describe('compression', () => {
   test('holds no record back', async () => {
     const late = Promise.withResolvers<string>()
     const { app } = pageWith(() => ({ first: 'x'.repeat(2_000), late: late.promise }))
-    await withServer(app, async (port) => {
-      using connection = await connectRaw(port)
-      await connection.send(getRequest('/_m/data/', { 'Accept-Encoding': 'zstd', Connection: 'close' }))
-      let wire = Buffer.alloc(0)
-      while (!wire.includes('\r\n\r\n')) wire = Buffer.concat([wire, await connection.receive(1)])
-      expect(wire.toString('latin1')).toMatch(/Content-Encoding: zstd/i)
-      const plain = createZstdDecompress().setEncoding('utf8')
-      let text = ''
-      plain.on('data', (part: string) => (text += part))
-      // The framing of chunks: size, bytes, border.
-      while (!text.includes('xxx')) {
-        let size = ''
-        while (!size.endsWith('\r\n')) size += (await connection.receive(1)).toString()
-        const bytes = await connection.receive(Number.parseInt(size, 16))
-        await new Promise((done) => plain.write(bytes, done))
-        await connection.receive(2)
-      }
-      expect(text).not.toContain('late-value')
-      late.resolve('late-value')
-      await connection.end()
-    })
+    const port = await portOf(app)
+    using connection = await connectRaw(port)
+    await connection.send(getRequest('/_m/data/', { 'Accept-Encoding': 'zstd', Connection: 'close' }))
+    let wire = Buffer.alloc(0)
+    while (!wire.includes('\r\n\r\n')) wire = Buffer.concat([wire, await connection.receive(1)])
+    expect(wire.toString('latin1')).toMatch(/Content-Encoding: zstd/i)
+    const plain = createZstdDecompress().setEncoding('utf8')
+    let text = ''
+    plain.on('data', (part: string) => (text += part))
+    // The framing of chunks: size, bytes, border.
+    while (!text.includes('xxx')) {
+      let size = ''
+      while (!size.endsWith('\r\n')) size += (await connection.receive(1)).toString()
+      const bytes = await connection.receive(Number.parseInt(size, 16))
+      await new Promise((done) => plain.write(bytes, done))
+      await connection.receive(2)
+    }
+    expect(text).not.toContain('late-value')
+    late.resolve('late-value')
+    await connection.end()
   })
 
   test('is left out for a short answer, which has its length', async () => {
@@ -232,15 +228,14 @@ describe('headers of loaders', () => {
         },
       },
     })
-    await withServer(app, async (port) => {
-      using connection = await connectRaw(port)
-      await connection.send(getRequest('/_m/data/', { Connection: 'close' }))
-      let seen = ''
-      while (!seen.includes('#layout')) seen += (await connection.receive(1)).toString()
-      inner.resolve()
-      await connection.end()
-      expect(seen).toMatch(/Cache-Control: private, no-store/i)
-    })
+    const port = await portOf(app)
+    using connection = await connectRaw(port)
+    await connection.send(getRequest('/_m/data/', { Connection: 'close' }))
+    let seen = ''
+    while (!seen.includes('#layout')) seen += (await connection.receive(1)).toString()
+    inner.resolve()
+    await connection.end()
+    expect(seen).toMatch(/Cache-Control: private, no-store/i)
     expect(logs).toContainEqual(
       expect.objectContaining({
         msg: 'uncaught failure',
@@ -265,13 +260,12 @@ describe('under load', () => {
       },
       { environment: { MAX_PENDING_RENDERS: '2' } },
     )
-    await withServer(app, async (port) => {
-      const first = requestRaw(port, getRequest('/_m/data/?hold'))
-      await came.promise
-      await work(port, held.resolve)
-      held.resolve()
-      expect((await first).status).toBe(200)
-    })
+    const port = await portOf(app)
+    const first = requestRaw(port, getRequest('/_m/data/?hold'))
+    await came.promise
+    await work(port, held.resolve)
+    held.resolve()
+    expect((await first).status).toBe(200)
   }
 
   test.for<Readonly<Record<string, string>>>([{ Purpose: 'prefetch' }, { 'Sec-Purpose': 'prefetch;prerender' }])(

@@ -1,10 +1,9 @@
 /** What answers say of rules whose conditions depend on the visitor, so that a shared cache keeps them apart. */
-import { createServer } from 'node:http'
 import supertest from 'supertest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import type { RuleSet } from '../../src/shared/rules/rule-types.ts'
-import { listeningOn } from '../support/listening.ts'
+import { portOf } from '../support/listening.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 import { httpUpstream } from './proxy-setup.ts'
 
@@ -89,12 +88,7 @@ describe('an answer varies by what conditions have looked at', () => {
     onTestFinished(() => upstream[Symbol.asyncDispose]())
     const destination = `http://127.0.0.1:${upstream.port}/`
     const app = site({ rewrites: { fallback: [{ source: '/up', has: [member], destination }] } })
-    const server = await listeningOn(createServer(app))
-    onTestFinished(async () => {
-      app.dispose()
-      await server[Symbol.asyncDispose]()
-    })
-    const answer = await fetch(`http://127.0.0.1:${server.port}/up`, { headers: { Cookie: 'member=1' } })
+    const answer = await fetch(`http://127.0.0.1:${await portOf(app)}/up`, { headers: { Cookie: 'member=1' } })
     expect([await answer.text(), answer.headers.get('vary')]).toEqual(['up', 'Cookie, X-Up'])
   })
 })

@@ -1,6 +1,6 @@
 /** What authors are promised of their schemas: any library that implements Standard Schema will do, wherever zod does. */
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
@@ -46,7 +46,6 @@ function schemaApp({ search, params, input, renderTimeoutMs = 10_000 }: SchemaAp
     actions: { 'actions.server.ts': { save } },
     environment: { RENDER_TIMEOUT_MS: String(renderTimeoutMs) },
   })
-  onTestFinished(() => app.dispose())
   return { app, logs, ran }
 }
 
@@ -174,7 +173,6 @@ test('a schema that answers after the visitor was refused by another one does no
       '/a/b': { page: page(() => null), loader: moduleOf({ search: rejected, loader: () => 1 }) },
     } as never,
   })
-  onTestFinished(() => app.dispose())
   await request(app).get('/a/b').expect(400)
 })
 
@@ -200,7 +198,6 @@ test('a session is checked by a schema of any library', async () => {
       },
     },
   })
-  onTestFinished(() => app.dispose())
   const signedIn = await request(app).get('/in?user=Ada').expect(200)
   expect(signedIn.body).toEqual({ data: { user: 'Ada' }, refused: expect.stringContaining('user: is not a text') })
 })

@@ -1,6 +1,6 @@
 /** What an application signs or encrypts is nothing that the runtime has written, by whatever purpose it was done. */
 import request from 'supertest'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { ARGUMENTS_FIELD } from '../../src/shared/protocol/action-call.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
@@ -9,7 +9,6 @@ import { action } from '../../src/server/routes/actions/action.ts'
 import { argumentsPurpose } from '../../src/server/routes/render/bound-arguments.ts'
 import { createSecrets } from '../../src/server/secrets/secrets.ts'
 import { defineSession } from '../../src/server/secrets/define-session.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const KEY = 'a-key-for-these-tests-long-enough'
@@ -21,7 +20,6 @@ async function purposeApp() {
   const removed: unknown[] = []
   const remove = action({ args: z.tuple([z.string()]), handler: ({ args }) => void removed.push(args) })
   const sessions = defineSession({ schema: z.object({ user: z.string() }) })
-  const folder = await makeTempDir('purposes')
   /** Signs a text of its visitor for a purpose of its visitor, as no application should. */
   const sign = ({ request: asked, context }: LoaderArgs<'/sign'>): Response => {
     const { searchParams } = new URL(asked.url)
@@ -43,12 +41,8 @@ async function purposeApp() {
       '/user': { handler: moduleOf({ GET: user as never }) },
       '/begin': { handler: moduleOf({ GET: begin as never }) },
     },
-    environment: { DATA_DIR: folder.path, SECRET_KEYS: KEY },
+    environment: { SECRET_KEYS: KEY },
     actions: { [MODULE]: { remove } },
-  })
-  onTestFinished(async () => {
-    app.dispose()
-    await folder.remove()
   })
   const post = (signed: string): request.Test =>
     request(app)

@@ -6,6 +6,7 @@ import request from 'supertest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { sendFile, type SendFileOptions } from '../../src/server/api/send-file.ts'
+import { portOf } from '../support/listening.ts'
 import { moduleOf, tinyApp } from '../support/tiny-app.tsx'
 import { makeTempDir } from '../support/temp-dir.ts'
 
@@ -22,6 +23,7 @@ interface FileApp {
 /** A folder of uploads, with something secret beside it. */
 async function fileApp({ options = {}, headers = {} }: FileApp = {}) {
   const folder = await makeTempDir()
+  onTestFinished(() => folder.remove())
   const root = join(folder.path, 'uploads')
   await mkdir(join(root, 'sub'), { recursive: true })
   await Promise.all([
@@ -47,10 +49,6 @@ async function fileApp({ options = {}, headers = {} }: FileApp = {}) {
         }),
       },
     } as never,
-  })
-  onTestFinished(async () => {
-    app.dispose()
-    await folder.remove()
   })
   return { app, logs, root }
 }
@@ -284,9 +282,7 @@ test('nor does a blob of two types that a handler answers with', async () => {
 test('a reader that leaves halfway leaves no open file behind', async () => {
   const { app, root } = await fileApp()
   await writeFile(join(root, 'huge.bin'), Buffer.alloc(20_000_000, 'x'))
-  const server = app.listen(0)
-  onTestFinished(() => void server.close())
-  const { port } = server.address() as { port: number }
+  const port = await portOf(app)
   const openFiles = async (): Promise<number> => {
     const links = (await readdir('/proc/self/fd')).map((name) => readlink(`/proc/self/fd/${name}`).catch(() => ''))
     return (await Promise.all(links)).filter((target) => target === join(root, 'huge.bin')).length

@@ -1,11 +1,9 @@
 /** What one client's bodies can take of the memory that all bodies share, over sockets. */
-import { createServer } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
-import { listeningOn } from '../support/listening.ts'
+import { portOf } from '../support/listening.ts'
 import { connectRaw, requestRaw, type RawConnection } from '../support/raw-http.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { page, tinyApp } from '../support/tiny-app.tsx'
 import { CRASH, postRequest, startReportServer } from './report-setup.ts'
 
@@ -19,7 +17,6 @@ const LARGE = `text=${'x'.repeat(1_048_571)}` // 1 MiB, the limit
 async function site() {
   const ended = Promise.withResolvers<void>()
   const begun = { count: 0 }
-  const folder = await makeTempDir()
   const { app } = tinyApp({
     routes: { '/': { page: page(() => <h1>Home</h1>) } },
     actions: {
@@ -33,28 +30,22 @@ async function site() {
         quick: action({ handler: () => undefined }),
       },
     },
-    environment: { DATA_DIR: folder.path, TRUST_PROXY: '127.0.0.1' },
+    environment: { TRUST_PROXY: '127.0.0.1' },
   })
-  const listening = await listeningOn(createServer(app))
-  onTestFinished(async () => {
-    ended.resolve()
-    await listening[Symbol.asyncDispose]()
-    app.dispose()
-    await folder.remove()
-  })
+  const port = await portOf(app)
+  onTestFinished(() => ended.resolve())
   const post = (name: string, body: string, client: object): Buffer =>
     postRequest(`/?_action=${actionId('slow.server.ts', name)}`, body, { ...FORM, ...client })
   return {
     begun,
     async open(bytes: Uint8Array): Promise<RawConnection> {
-      const connection = await connectRaw(listening.port)
+      const connection = await connectRaw(port)
       onTestFinished(() => connection[Symbol.dispose]())
       await connection.send(bytes)
       return connection
     },
     post,
-    status: async (body: string, client: object) =>
-      (await requestRaw(listening.port, post('quick', body, client))).status,
+    status: async (body: string, client: object) => (await requestRaw(port, post('quick', body, client))).status,
   }
 }
 

@@ -1,16 +1,15 @@
 /** A body may take minutes: a session that ends meanwhile is none for what its body asks for. */
 import { once } from 'node:events'
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { unauthorized } from '../../src/shared/control-flow.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { defineStoredSession } from '../../src/server/secrets/define-stored-session.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
+import { portOf } from '../support/listening.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const MODULE = 'actions.server.ts'
@@ -18,7 +17,6 @@ const body = z.object({ amount: z.coerce.number() })
 
 /** A site whose members send amounts: to a handler, and to an action. */
 async function site() {
-  const folder = await makeTempDir()
   const sessions = defineStoredSession({ schema: z.object({ user: z.string() }), user: ({ user }) => user })
   const received: (string | undefined)[] = []
   const take = async ({ context }: Pick<LoaderArgs, 'context'>): Promise<void> => {
@@ -53,18 +51,9 @@ async function site() {
         }),
       },
     } as never,
-    environment: { DATA_DIR: folder.path },
     actions: { [MODULE]: { send: action({ input: body, handler: take }) } },
   })
-  const server = createServer(app).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    server.close()
-    app.dispose()
-    await folder.remove()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await portOf(app)
   const post = (path: string, cookie = '') =>
     fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers: { cookie } })
 

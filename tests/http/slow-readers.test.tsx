@@ -1,10 +1,9 @@
 /** Readers that take nothing of large answers: what they hold, and who is served meanwhile. */
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { Suspense, use } from 'react'
 import { expect, onTestFinished, test } from 'vitest'
-import { listeningOn } from '../support/listening.ts'
+import { portOf } from '../support/listening.ts'
 import { getRequest, requestRaw } from '../support/raw-http.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
@@ -37,12 +36,7 @@ async function site() {
     environment: { TRUST_PROXY: '127.0.0.1', MAX_PENDING_RENDERS: String(PLACES) },
   })
   app.readiness.markReady()
-  const listening = await listeningOn(createServer(app))
-  const { port } = listening
-  onTestFinished(async () => {
-    await listening[Symbol.asyncDispose]()
-    app.dispose()
-  })
+  const port = await portOf(app)
   const sockets: Socket[] = []
   onTestFinished(() => sockets.forEach((socket) => socket.destroy()))
   return {

@@ -4,7 +4,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { unauthorized } from '../../src/shared/control-flow.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
@@ -12,7 +12,6 @@ import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { defineStoredSession } from '../../src/server/secrets/define-stored-session.ts'
 import { recordsOf } from '../support/route-data.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const MODULE = 'actions.server.ts'
@@ -76,7 +75,6 @@ async function memberSite(environment: Readonly<Record<string, string>> = {}) {
     if (session.data === undefined) unauthorized()
     return { ...session.data, devices: await session.devices() }
   }
-  const folder = await makeTempDir('stored-sessions')
   const { app, logs } = tinyApp({
     routes: {
       '/': { unauthorized: page(() => <p>please sign in</p>), error: page(() => <p>failed</p>) },
@@ -87,12 +85,8 @@ async function memberSite(environment: Readonly<Record<string, string>> = {}) {
       },
       '/members/home': { page: page(() => <p>members</p>) },
     } as never,
-    environment: { DATA_DIR: folder.path, ...environment },
+    environment,
     actions: { [MODULE]: actions },
-  })
-  onTestFinished(async () => {
-    app.dispose()
-    await folder.remove()
   })
 
   const ask = (method: 'get' | 'post', path: string, { cookie, agent = 'Tests/1', prefetch }: Asked) => {
@@ -131,7 +125,7 @@ async function memberSite(environment: Readonly<Record<string, string>> = {}) {
     return found as { user: string; theme: string; devices: readonly Record<string, unknown>[] } | undefined
   }
   const devices = async (cookie: string) => (await layoutOf({ cookie }))?.devices ?? []
-  return { call, clock, folder: folder.path, logs, get, post, data, signIn, layoutOf, devices }
+  return { call, clock, folder: app.dataDir, logs, get, post, data, signIn, layoutOf, devices }
 }
 
 function cookieOf({ headers }: { headers: Record<string, unknown> }): string | undefined {
@@ -341,7 +335,7 @@ describe('without its store', () => {
 
   test('a file that cannot be opened is no session either, and the next request tries again', async () => {
     const { folder, get, signIn } = await memberSite()
-    await mkdir(join(folder, 'sessions.sqlite'))
+    await mkdir(join(folder, 'sessions.sqlite'), { recursive: true })
     const cookie = `${COOKIE}=${'a'.repeat(43)}`
     await get('/members/home', { cookie }).expect(503)
     await rm(join(folder, 'sessions.sqlite'), { recursive: true })

@@ -62,7 +62,6 @@ async function deployment() {
       environment: { DATA_DIR: folder.path, SECRET_KEYS: 'the-key-of-these-two-builds' },
       actions: { 'actions.server.ts': { remove } },
     })
-    onTestFinished(() => app.dispose())
     return app
   }
   return { start, ran }

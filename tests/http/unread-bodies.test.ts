@@ -1,22 +1,16 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { connect, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import application from '../../src/app/app.ts'
 import { createApp } from '../../src/server/app.ts'
 import { readConfig } from '../../src/server/config/config.ts'
+import { portOf } from '../support/listening.ts'
 
 /** Sends a head and some of the body that it promises, and reads until the server has closed the connection. */
 async function converse(path: string, body: Buffer, promised: number): Promise<string> {
   const app = createApp({ app: application, config: readConfig({ LOG_LEVEL: 'silent' }) })
-  const server = createServer(app).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-    app.dispose()
-  })
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  onTestFinished(() => app.dispose())
+  const socket = connect(await portOf(app), '127.0.0.1')
   let answer = ''
   socket.setEncoding('latin1').on('data', (part: string) => (answer += part))
   socket.write(

@@ -1,8 +1,7 @@
 /** Handshakes of WebSockets that pages of other sites begin: browsers send the visitor's cookies along with them. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { portOf } from '../support/listening.ts'
 import { connectRaw, getRequest } from '../support/raw-http.ts'
 import { page, tinyApp } from '../support/tiny-app.tsx'
 import { rawUpstream } from './proxy-setup.ts'
@@ -18,6 +17,7 @@ async function tunnels(environment: Readonly<Record<string, string>> = {}) {
       socket.write(SWITCHING)
     })
   })
+  onTestFinished(() => upstream[Symbol.asyncDispose]())
   const to = `http://127.0.0.1:${upstream.port}/:path*`
   const { app } = tinyApp({
     routes: { '/': { page: page(() => <p>home</p>) } },
@@ -29,17 +29,7 @@ async function tunnels(environment: Readonly<Record<string, string>> = {}) {
       ],
     },
   })
-  const server = createServer({ ...app.messageClasses, shouldUpgradeCallback: app.shouldUpgrade }, app)
-  server.on('upgrade', app.upgrade)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  onTestFinished(async () => {
-    app.dispose()
-    server.closeAllConnections()
-    server.close()
-    await upstream[Symbol.asyncDispose]()
-  })
+  const port = await portOf(app)
   return async (target: string, headers: Readonly<Record<string, string>>) => {
     heads.length = 0
     using connection = await connectRaw(port)

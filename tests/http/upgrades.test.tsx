@@ -1,9 +1,8 @@
 /** WebSockets through the whole application: its middleware, its rules, its log. The proxy alone: `proxy-upgrade.test.ts`. */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { RequestHandler } from 'express'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { portOf } from '../support/listening.ts'
 import { connectRaw, getRequest } from '../support/raw-http.ts'
 import { page, tinyApp } from '../support/tiny-app.tsx'
 import { rawUpstream, until } from './proxy-setup.ts'
@@ -29,22 +28,13 @@ async function tunnelling(middleware: RequestHandler = (_req, _res, next) => nex
       socket.on('end', () => socket.end())
     })
   })
+  onTestFinished(() => upstream[Symbol.asyncDispose]())
   const { app, logs } = tinyApp({
     routes: { '/': { page: page(() => <p>home</p>) } },
     middleware: [middleware],
     rules: { rewrites: [{ source: '/socket/:path*', destination: `http://127.0.0.1:${upstream.port}/:path*` }] },
   })
-  const server = createServer({ ...app.messageClasses, shouldUpgradeCallback: app.shouldUpgrade }, app)
-  server.on('upgrade', app.upgrade)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(async () => {
-    app.dispose()
-    server.closeAllConnections()
-    server.close()
-    await upstream[Symbol.asyncDispose]()
-  })
-  return { app, logs, heads, upstream, port: (server.address() as AddressInfo).port }
+  return { app, logs, heads, upstream, port: await portOf(app) }
 }
 
 test('a WebSocket passes the middleware, and is one line of the log when it is over', async () => {

@@ -1,18 +1,16 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import request from 'supertest'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { ID_FIELD } from '../../src/shared/protocol/action-call.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { fallbacks, page, tinyApp } from '../support/tiny-app.tsx'
 
 const MODULE = 'actions.server.ts'
 const CALL = `_action=${actionId(MODULE, 'save')}`
 
 async function limited() {
-  const folder = await makeTempDir('limits')
   const runs: string[] = []
   const save = action({
     handler: () => {
@@ -23,12 +21,8 @@ async function limited() {
   const { app, logs } = tinyApp({
     routes: { '/': { ...fallbacks('root'), page: page(() => <p>home</p>) } },
     actions: { [MODULE]: { save } },
-    environment: { DATA_DIR: folder.path, TRUST_PROXY: '127.0.0.0/8,::1,::ffff:127.0.0.1' },
+    environment: { TRUST_PROXY: '127.0.0.0/8,::1,::ffff:127.0.0.1' },
     security: { limits: { actions: { points: 2, seconds: 60 }, data: { points: 3, seconds: 60 } } },
-  })
-  onTestFinished(async () => {
-    app.dispose()
-    await folder.remove()
   })
   const from = (address: string) => ({ 'X-Forwarded-For': address })
   const data = (address = '192.0.2.1') => request(app).get('/_m/data/').set(from(address))
@@ -107,17 +101,11 @@ test('a limit that is none stops the start', () => {
 })
 
 test('where nothing can be counted, nobody is refused, and the log says so once', async () => {
-  const folder = await makeTempDir('limits')
-  await mkdir(join(folder.path, 'runtime.sqlite'))
   const { app, logs } = tinyApp({
     routes: { '/': { ...fallbacks('root'), page: page(() => <p>home</p>) } },
-    environment: { DATA_DIR: folder.path },
     security: { limits: { data: { points: 1, seconds: 60 } } },
   })
-  onTestFinished(async () => {
-    app.dispose()
-    await folder.remove()
-  })
+  await mkdir(join(app.dataDir, 'runtime.sqlite'), { recursive: true })
   for (let index = 0; index < 3; index += 1) await request(app).get('/_m/data/').expect(200)
   expect(logs.filter(({ msg }) => msg === 'visitors cannot be counted, and are not limited')).toHaveLength(1)
 })

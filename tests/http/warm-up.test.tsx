@@ -19,7 +19,6 @@ test('a server says that it is starting until its first page could be rendered, 
       '/other': { page: page(() => null) },
     },
   })
-  onTestFinished(() => app.dispose())
   await using server = await listeningOn(createServer(app))
   const ready = () => request(app).get('/readyz')
 
@@ -52,7 +51,6 @@ test.for([
       [key === '/' ? '/(home)' : key]: { ...(member !== 'handler' && { page: page(() => null) }), ...broken },
     } as Parameters<typeof tinyApp>[0]['routes'],
   })
-  onTestFinished(() => app.dispose())
   await using server = await listeningOn(createServer(app))
   await warmUp(app, server.port, readConfig({ HOST: '127.0.0.1' }), app.log)
   expect((await request(app).get('/readyz')).text).toBe('ready\n')
@@ -74,7 +72,6 @@ test.for(['layout', 'layoutLoader', 'guard'] as const)(
         },
       },
     })
-    onTestFinished(() => app.dispose())
     await using server = await listeningOn(createServer(app))
     await warmUp(app, server.port, readConfig({ HOST: '127.0.0.1' }), app.log)
     app.readiness.markDraining()
@@ -92,7 +89,6 @@ test('in development the server is ready at once, without modules and without th
   })
   const load = vi.fn<() => Promise<{ default(): React.ReactNode }>>(async () => ({ default: () => <p>home</p> }))
   const { app, logs } = tinyApp({ routes: { '/': { ...fallbacks('root'), page: load, loader } } })
-  onTestFinished(() => app.dispose())
   await using server = await listeningOn(createServer(app))
 
   await warmUp(app, server.port, readConfig({ HOST: '127.0.0.1' }), app.log)

@@ -1,5 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+import type { MillraceApp } from '../../src/server/app.ts'
 
 /** Runs a server on a free port of the loopback for the time of one piece of work. */
 export async function withServer<Result>(
@@ -31,4 +33,19 @@ export async function listeningOn(server: Server): Promise<ListeningServer> {
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/**
+ * Lets an application listen until the test is over, WebSockets included.
+ * @returns a free port of the loopback.
+ */
+export async function portOf(app: MillraceApp): Promise<number> {
+  const server = createServer({ ...app.messageClasses, shouldUpgradeCallback: app.shouldUpgrade }, app)
+  server.on('upgrade', app.upgrade)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
 }

@@ -1,17 +1,15 @@
 import type { ComponentType } from 'react'
+import { onTestFinished, TestRunner } from 'vitest'
 import type { DocumentProps } from '../../src/client/module-types.ts'
 import type { RouteDefinitions } from '../../src/shared/route-definition.ts'
-import type { CreateAppOptions, MillraceApp } from '../../src/server/app.ts'
+import type { CreateAppOptions } from '../../src/server/app.ts'
 import type { AppDefinition } from '../../src/server/api/define-app.ts'
 import { openTestApp } from '../../src/testing/open-test-app.ts'
 import { PlainDocument } from '../../src/testing/plain-document.ts'
 
-/** A document with nothing of its own. */
-export const TinyDocument = PlainDocument
-
 /** A server of a few lines, and the lines it logs. */
 export interface TinyApp {
-  readonly app: MillraceApp
+  readonly app: ReturnType<typeof openTestApp>
   /** Log entries so far, parsed. */
   readonly logs: readonly Readonly<Record<string, unknown>>[]
 }
@@ -32,7 +30,10 @@ export interface TinyAppOptions {
   readonly texts?: AppDefinition['texts']
 }
 
-/** `createTestApp`, with what only tests of the runtime give it: files of a build, and actions by their modules. */
+/**
+ * `createTestApp`, with what only tests of the runtime give it: files of a build, and actions by their modules. An app
+ * that a test makes ends with that test.
+ */
 export function tinyApp({ environment, assets, actions, document = PlainDocument, ...rest }: TinyAppOptions): TinyApp {
   const definition = { ...rest, document } as AppDefinition
   const app = openTestApp(definition, {
@@ -40,6 +41,7 @@ export function tinyApp({ environment, assets, actions, document = PlainDocument
     ...(assets === undefined ? {} : { assets }),
     ...(actions === undefined ? {} : { actions }),
   })
+  if (TestRunner.getCurrentTest() !== undefined) onTestFinished(() => app.dispose())
   return { app, logs: app.logs }
 }
 

@@ -1,7 +1,6 @@
 /** What one client can take of the requests that rewrites pass on to other origins. */
-import { createServer } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
-import { listeningOn } from '../../support/listening.ts'
+import { portOf } from '../../support/listening.ts'
 import { connectRaw, getRequest, type RawConnection } from '../../support/raw-http.ts'
 import { page, tinyApp } from '../../support/tiny-app.tsx'
 import { rawUpstream } from '../proxy-setup.ts'
@@ -26,21 +25,17 @@ async function site() {
     rules: { rewrites: [{ source: '/up/:path*', destination: `http://127.0.0.1:${upstream.port}/:path*` }] },
     environment: { TRUST_PROXY: '127.0.0.1', MAX_OPEN_STREAMS: '8' },
   })
-  const server = createServer({ ...app.messageClasses, shouldUpgradeCallback: app.shouldUpgrade }, app)
-  server.on('upgrade', app.upgrade)
-  const listening = await listeningOn(server)
+  const port = await portOf(app)
   const connections: RawConnection[] = []
   onTestFinished(async () => {
     for (const connection of connections) connection.socket.resetAndDestroy()
-    app.dispose()
-    await listening[Symbol.asyncDispose]()
     await upstream[Symbol.asyncDispose]()
   })
   return {
     passedOn: () => passedOn,
     connections,
     async send(count: number, headers: Readonly<Record<string, string>>) {
-      const opened = await Promise.all(Array.from({ length: count }, () => connectRaw(listening.port)))
+      const opened = await Promise.all(Array.from({ length: count }, () => connectRaw(port)))
       connections.push(...opened)
       for (const connection of opened) await connection.send(getRequest('/up/a', headers))
       return opened

@@ -1,9 +1,8 @@
 /** Other spellings of a path that middleware or a guard protects, of documents, data and handlers. */
-import { createServer } from 'node:http'
 import express from 'express'
 import { unauthorized } from 'millrace/server'
-import { expect, onTestFinished, test } from 'vitest'
-import { listeningOn } from '../../support/listening.ts'
+import { expect, test } from 'vitest'
+import { portOf } from '../../support/listening.ts'
 import { requestRaw } from '../../support/raw-http.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../../support/tiny-app.tsx'
 
@@ -98,17 +97,13 @@ test.for(['/admin', '/admin/x', '/vault', '/vault/x', '/vault/raw', '/alias/x', 
       rules: { rewrites: [{ source: '/alias/:rest*', destination: '/vault/:rest*' }] } as never,
     })
     app.readiness.markReady()
-    const listening = await listeningOn(createServer(app))
-    onTestFinished(async () => {
-      await listening[Symbol.asyncDispose]()
-      app.dispose()
-    })
+    const port = await portOf(app)
     const statuses = new Set<number>()
     const passed: string[] = []
     for (const spelling of spellingsOf(path)) {
       for (const method of ['GET', 'POST']) {
         const head = `${method} ${spelling} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`
-        const answer = await requestRaw(listening.port, Buffer.from(head))
+        const answer = await requestRaw(port, Buffer.from(head))
         statuses.add(answer.status)
         if (answer.text.includes(SECRET)) passed.push(`${method} ${spelling}`)
       }

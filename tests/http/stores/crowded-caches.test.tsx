@@ -5,7 +5,6 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { LoaderArgs } from '../../../src/server/api/loader-types.ts'
 import { findProgram } from '../../support/programs.ts'
 import { startRedis } from '../../support/redis-server.ts'
-import { makeTempDir } from '../../support/temp-dir.ts'
 import { moduleOf, page, tinyApp } from '../../support/tiny-app.tsx'
 
 const GREEDY = '198.51.100.7'
@@ -13,7 +12,6 @@ const HONEST = '203.0.113.9'
 const LARGE_BYTES = 3_000_000 // eleven of them fill the cache
 
 async function site(redisUrl: string) {
-  const folder = await makeTempDir('crowded')
   const made: string[] = []
   const { app } = tinyApp({
     routes: {
@@ -33,17 +31,12 @@ async function site(redisUrl: string) {
       },
     },
     environment: {
-      DATA_DIR: folder.path,
       REDIS_URL: redisUrl,
       SECRET_KEYS: 'a-key-for-tests-of-some-length',
       TRUST_PROXY: '127.0.0.0/8,::1,::ffff:127.0.0.1',
     },
   })
   await app.redis?.tried
-  onTestFinished(async () => {
-    app.dispose()
-    await folder.remove()
-  })
   return {
     made,
     app,

@@ -10,7 +10,6 @@ import type { CachedOptions } from '../../../src/server/stores/cache/cached-read
 import type { LoaderArgs } from '../../../src/server/api/loader-types.ts'
 import { findProgram } from '../../support/programs.ts'
 import { startRedis, type RedisServer } from '../../support/redis-server.ts'
-import { makeTempDir } from '../../support/temp-dir.ts'
 import { moduleOf, page, tinyApp } from '../../support/tiny-app.tsx'
 
 async function redisServer(): Promise<RedisServer> {
@@ -30,7 +29,6 @@ interface Source {
 
 /** A server of its own, as far as it can be in one process. */
 async function instance(url: string, source: Source, options: CachedOptions = { seconds: 600, tags: ['news'] }) {
-  const folder = await makeTempDir('shared-values')
   const save = action({ handler: ({ revalidate }) => revalidate('news') })
   const read = ({ context }: LoaderArgs) =>
     context.cached('news', options, () => {
@@ -55,12 +53,8 @@ async function instance(url: string, source: Source, options: CachedOptions = { 
         }),
       },
     },
-    environment: { DATA_DIR: folder.path, REDIS_URL: url, SECRET_KEYS: 'a-key-for-tests-of-some-length' },
+    environment: { REDIS_URL: url, SECRET_KEYS: 'a-key-for-tests-of-some-length' },
     actions: { 'actions.server.ts': { save } },
-  })
-  onTestFinished(async () => {
-    app.dispose()
-    await folder.remove()
   })
   return {
     app,
