@@ -68,7 +68,7 @@ describe('the tables of an inspector', () => {
   it('show what runs before what rests, and that before what waits, 50 together', () => {
     let state = reducePrefetching(NO_PREFETCHES, { type: 'add', target: '/failed', priority: 'intent', now: 0 })
     state = advancePrefetching(state, 0, () => 1)
-    state = reducePrefetching(state, { type: 'settle', target: '/failed', now: 0, failed: true })
+    state = reducePrefetching(state, { type: 'settle', target: '/failed', now: 0, failed: true, cost: 0 })
     for (let at = 0; at < 60; at += 1) {
       state = reducePrefetching(state, { type: 'add', target: `/${at}`, priority: 'viewport', now: 0 })
     }

@@ -2,14 +2,19 @@ import { array, assert, boolean, constantFrom, integer, oneof, property, record 
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import {
   advancePrefetching,
+  BUDGET,
+  BUDGET_MS,
   MAX_ROUTES,
   MAX_SEGMENTS,
   nextWake,
   NO_PREFETCHES,
   reducePrefetching,
+  REQUEST_COST,
+  type PrefetchEvent,
 } from '../../../src/client/core/prefetch/prefetch-scheduler.ts'
 
 const NOW = 1000
+const MOST_REQUESTS = 30
 
 describe('a thousand links at once', () => {
   afterEach(() => {
@@ -71,19 +76,28 @@ describe('any history', () => {
 
   test('keeps its limits, starts all it may, and leaves no trace of what is over', () => {
     assert(
-      property(sizes, array(happening, { maxLength: 60 }), (segments, list) => {
+      property(sizes, array(happening, { maxLength: 150 }), (segments, list) => {
         const segmentsOf = (name: string) => segments[name.charCodeAt(0) - 97] ?? 0
         let now = NOW
         let state = NO_PREFETCHES
+        const started: { readonly at: number; readonly wish: string }[] = []
         for (const happened of list) {
           now += happened.step
           if (happened.type === 'pause') state = reducePrefetching(state, { ...happened, until: now + happened.for })
           else if (happened.type === 'cancel') state = reducePrefetching(state, happened)
-          else state = reducePrefetching(state, { ...happened, now })
+          else state = reducePrefetching(state, { ...happened, now, cost: 0 } as PrefetchEvent)
           const before = { state, jobs: [...state.jobs.values()] }
           state = advancePrefetching(state, now, segmentsOf)
 
           const jobs = [...state.jobs.values()]
+          for (const { target, phase, priority: wish, segments } of jobs) {
+            const former = before.jobs.find((job) => job.target === target)?.phase
+            if (phase === 'fetching' && former !== 'fetching' && segments > 0) started.push({ at: now, wish })
+          }
+          const lately = started.filter(({ at }) => at > now - BUDGET_MS)
+          // Only who points at a link goes beyond the budget.
+          const beyond = lately.slice(MOST_REQUESTS).filter(({ at }) => at === now)
+          for (const { wish } of beyond) expect(wish).toBe('intent')
           const active = jobs.filter((job) => job.phase !== 'queued')
           const limited = active.filter((job) => !job.extra)
           const used = limited.filter((job) => job.segments > 0)
@@ -109,10 +123,13 @@ describe('any history', () => {
             if (jobs.length > 0) expect(nextWake(state)).toBe(state.pausedUntil)
             continue
           }
-          expect(nextWake(state)).toBeUndefined()
+          const [[oldest] = []] = state.spent
+          expect(nextWake(state)).toBe(queued.length > 0 && oldest !== undefined ? oldest + BUDGET_MS : undefined)
+          const promised = active.filter((job) => job.phase === 'started').length * REQUEST_COST
+          const isSpent = state.spent.reduce((sum, [, cost]) => sum + cost, promised) >= BUDGET
           expect(advancePrefetching(state, now, segmentsOf)).toBe(state)
           if (state === before.state) expect(jobs).toEqual(before.jobs)
-          if (queued.length > 0) expect(limited.length).toBe(MAX_ROUTES)
+          if (queued.length > 0 && !isSpent) expect(limited.length).toBe(MAX_ROUTES)
           const eager = jobs.filter((job) => job.priority === 'intent' && job.phase !== 'fetching')
           if (eager.length > 0) expect(extra).toHaveLength(1)
           const waiting = active.filter((job) => job.phase === 'started')

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import {
   advancePrefetching,
+  BUDGET,
+  BUDGET_MS,
   MAX_QUEUED,
   MAX_ROUTES,
   MAX_SEGMENTS,
+  REQUEST_COST,
   nextWake,
   NO_PREFETCHES,
   reducePrefetching,
@@ -28,7 +31,8 @@ function scheduler(segments: Readonly<Record<string, number>> = {}) {
     dispatch,
     add: (target: string, priority: PrefetchPriority = 'viewport') =>
       dispatch({ type: 'add', target, priority, now: owner.now }),
-    settle: (target: string, failed = false) => dispatch({ type: 'settle', target, now: owner.now, failed }),
+    settle: (target: string, failed = false, cost = 0) =>
+      dispatch({ type: 'settle', target, now: owner.now, failed, cost }),
     advance() {
       owner.state = advancePrefetching(owner.state, owner.now, (target) => segments[target] ?? 1)
       return phases(owner.state)
@@ -291,10 +295,10 @@ describe('a server that asks for quiet', () => {
     expect(advance()).toEqual(['c:queued'])
   })
 
-  test('nobody is woken when nothing waits, or when there is no pause', () => {
+  test('nobody is woken when nothing waits in the queue', () => {
     const { add, advance, dispatch, owner } = scheduler()
     expect(nextWake(owner.state)).toBeUndefined()
-    for (const target of 'abcdef') add(target)
+    for (const target of 'abcde') add(target)
     advance()
     expect(nextWake(owner.state)).toBeUndefined()
     for (const target of owner.state.jobs.keys()) dispatch({ type: 'cancel', target })
@@ -349,6 +353,67 @@ describe('the queue has a bound', () => {
   })
 })
 
+describe('the budget of a minute', () => {
+  const targets = Array.from({ length: 40 }, (_, index) => `/${index}`)
+
+  /** Lets all start that may, and ends each at once. */
+  function run({ advance, owner, settle }: ReturnType<typeof scheduler>): void {
+    do {
+      advance()
+      for (const target of inPhase(owner.state, 'fetching')) settle(target)
+    } while (advance().some((job) => job.includes('fetching')))
+  }
+
+  test('is thirty requests of links that nobody points at, in any minute', () => {
+    const it = scheduler()
+    for (const target of targets.slice(0, 20)) it.add(target)
+    run(it)
+    it.owner.now += 30_000
+    for (const target of targets.slice(20)) it.add(target)
+    run(it)
+    expect(it.owner.state.jobs.size).toBe(10)
+    expect(nextWake(it.owner.state)).toBe(NOW + BUDGET_MS)
+    it.owner.now = NOW + BUDGET_MS - 1
+    run(it)
+    expect(it.owner.state.jobs.size).toBe(10)
+    it.owner.now += 1
+    run(it)
+    expect(it.owner.state.jobs.size).toBe(0)
+    expect(nextWake(it.owner.state)).toBeUndefined()
+  })
+
+  test('does not hold back what a visitor points at, also of those that wait', () => {
+    const it = scheduler()
+    for (const target of targets) it.add(target)
+    run(it)
+    expect(it.owner.state.jobs.size).toBe(10)
+    it.add('/39', 'intent')
+    expect(it.advance()).toContain('/39:fetching 1')
+  })
+
+  test('is a million characters, too', () => {
+    const it = scheduler()
+    it.add('a')
+    it.advance()
+    it.owner.now += 5
+    it.settle('a', false, BUDGET - 2 * REQUEST_COST)
+    it.add('b')
+    expect(it.advance()).toEqual(['b:fetching 1'])
+    it.settle('b')
+    it.add('c')
+    expect(it.advance()).toEqual(['c:queued'])
+    it.owner.now = NOW + BUDGET_MS
+    expect(it.advance()).toEqual(['c:fetching 1'])
+  })
+
+  test('is not spent by what needs no request', () => {
+    const it = scheduler(Object.fromEntries(targets.map((target) => [target, 0])))
+    for (const target of targets) it.add(target)
+    run(it)
+    expect(it.owner.state.jobs.size).toBe(0)
+  })
+})
+
 test('the state that all begin with stays empty, whoever begins with it', () => {
   for (const event of [
     { type: 'add', target: 'a', priority: 'intent', now: NOW },
@@ -365,6 +430,7 @@ test('the state that all begin with stays empty, whoever begins with it', () => 
     jobs: new Map(),
     blocked: new Map(),
     pausedUntil: 0,
+    spent: [],
     queues: { intent: new Set(), render: new Set(), viewport: new Set() },
     active: new Set(),
   })

@@ -58,6 +58,7 @@ describe('going where an action leads', () => {
     current: true,
     status: 200,
     retryAfterMs: undefined,
+    size: 0,
     head: { route: '/a', params: {}, scope: 'path' },
     segments: new Map([['/a#page', { segment: '/a#page', values: { data: 'You are signed in.' }, lifetime: 0 }]]),
     over: true,

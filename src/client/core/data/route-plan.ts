@@ -40,6 +40,8 @@ export interface LoadedPage {
   /** Of the answer; 200 without one. */
   readonly status: number
   readonly retryAfterMs: number | undefined
+  /** Characters of the answers that were awaited for it. */
+  readonly size: number
   /** The last drop that the URL's answer contains, as in `drops-event.ts`; absent if all is cached. */
   readonly at?: number | undefined
   /** Cache keys of the shown data. */
@@ -126,6 +128,7 @@ export function createRoutePlanner(
         outcome,
         status,
         retryAfterMs,
+        size: used.reduce((sum, request) => sum + request.size, 0),
         at: own?.head?.at,
         keys,
         stale,

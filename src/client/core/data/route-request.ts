@@ -59,6 +59,8 @@ export interface RouteRequest extends RouteRequestOptions {
   /** The server's answer for the URL; absent before it is known. */
   head?: RouteAnswer
   outcome?: RouteDataOutcome
+  /** Characters of the segments that have arrived whole. */
+  size: number
   /** Received segments by id. */
   readonly segments: Map<string, ReceivedSegment>
   /** The last line of the answer has been read. */
@@ -122,6 +124,7 @@ export function startRouteRequest(
     current: true,
     status: 0,
     retryAfterMs: undefined,
+    size: 0,
     segments: new Map(),
     over: false,
     join(user) {
@@ -219,6 +222,7 @@ function sinkOf(
       listener.changed()
     },
     settled(id, content) {
+      request.size += content.size
       const segment = request.segments.get(id)
       if (segment && !signal.aborted) listener.settled(segment, content)
     },

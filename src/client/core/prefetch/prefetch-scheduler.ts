@@ -19,6 +19,9 @@
  * render precedes viewport, and within one the order is first in, first out. Data does not overtake: a request that
  * waits for slots is not passed by a smaller one behind it.
  *
+ * A page that nobody touches asks for little: without intent, nothing starts once a minute has had 30 requests, or fewer
+ * with much data.
+ *
  * A page may add a thousand links at once, so the maps and sets inside a state are passed to the next state and
  * changed there: a state is used up by the call that takes it, unless that call returns the same object. The outer
  * object is new whenever something changed.
@@ -36,6 +39,15 @@ export const RETRY_BLOCK_MS = 10_000
 /** Maximum waiting jobs; a page with more links in view gets the newest of them. */
 export const MAX_QUEUED = 2000
 
+/** Length of the time that the budget is for, in milliseconds. */
+export const BUDGET_MS = 60_000
+
+/** Characters of all prefetched data in that time after which no job without intent starts. */
+export const BUDGET = 990_000
+
+/** What a request counts in characters, beside those of its answer: 30 of them are the whole budget. */
+export const REQUEST_COST = 33_000
+
 /** Why a target is wanted. */
 export type PrefetchPriority = 'viewport' | 'render' | 'intent'
 
@@ -52,6 +64,9 @@ export interface PrefetchJob {
   readonly extra: boolean
 }
 
+/** When something was spent, in milliseconds, and how many characters. */
+type Spending = readonly [at: number, cost: number]
+
 /** State of all prefetches. */
 export interface Prefetching {
   /** By target. */
@@ -60,6 +75,8 @@ export interface Prefetching {
   readonly blocked: ReadonlyMap<string, number>
   /** Milliseconds; 0 without a pause. */
   readonly pausedUntil: number
+  /** What counts against the budget, the oldest first. */
+  readonly spent: readonly Spending[]
   /** Targets of queued jobs, first in, first out. */
   readonly queues: Readonly<Record<PrefetchPriority, ReadonlySet<string>>>
   /** Targets of jobs that are started or fetching, in the order in which they started. */
@@ -70,7 +87,14 @@ export interface Prefetching {
 export type PrefetchEvent =
   | { readonly type: 'add'; readonly target: string; readonly priority: PrefetchPriority; readonly now: number }
   | { readonly type: 'cancel'; readonly target: string }
-  | { readonly type: 'settle'; readonly target: string; readonly now: number; readonly failed: boolean }
+  | {
+      readonly type: 'settle'
+      readonly target: string
+      readonly now: number
+      readonly failed: boolean
+      /** Characters of its answers, and what further requests count. */
+      readonly cost: number
+    }
   | { readonly type: 'pause'; readonly until: number }
 
 /** The same state, mutable for its owner. */
@@ -78,6 +102,7 @@ interface OwnPrefetching {
   readonly jobs: Map<string, PrefetchJob>
   readonly blocked: Map<string, number>
   pausedUntil: number
+  readonly spent: Spending[]
   readonly queues: Readonly<Record<PrefetchPriority, Set<string>>>
   readonly active: Set<string>
 }
@@ -102,6 +127,7 @@ export function reducePrefetching(state: Prefetching, event: PrefetchEvent): Pre
       forget(next, job)
       if (type === 'settle') {
         sweepBlocked(next, event.now)
+        next.spent.push([event.now, event.cost])
         if (event.failed) next.blocked.set(target, event.now + RETRY_BLOCK_MS)
       }
       return next
@@ -125,7 +151,8 @@ export function advancePrefetching(
   const next = own(state)
   let changed = next.pausedUntil > 0
   next.pausedUntil = 0
-  for (let job; (job = nextStep(next, segmentsOf)); changed = true) {
+  for (let job; (job = nextStep(next, segmentsOf, spentOf(next, now))); changed = true) {
+    if (job.segments > 0) next.spent.push([now, REQUEST_COST])
     next.queues[job.priority].delete(job.target)
     next.active.add(job.target)
     next.jobs.set(job.target, job)
@@ -133,9 +160,18 @@ export function advancePrefetching(
   return changed ? next : state
 }
 
-/** When to advance again without an event, in milliseconds: at the end of a pause. */
-export function nextWake({ pausedUntil, jobs }: Prefetching): number | undefined {
-  return pausedUntil > 0 && jobs.size > 0 ? pausedUntil : undefined
+/**
+ * When to advance again without an event, in milliseconds: at the end of a pause, and when the budget may have room
+ * again.
+ */
+export function nextWake({ active, pausedUntil, jobs, spent: [oldest] }: Prefetching): number | undefined {
+  const wake = pausedUntil || (jobs.size > active.size && oldest && oldest[0] + BUDGET_MS)
+  return wake && jobs.size > 0 ? wake : undefined
+}
+
+function spentOf({ spent }: OwnPrefetching, now: number): number {
+  while (spent[0] && spent[0][0] + BUDGET_MS <= now) spent.shift()
+  return spent.reduce((sum, [, cost]) => sum + cost, 0)
 }
 
 function createPrefetching(): OwnPrefetching {
@@ -143,6 +179,7 @@ function createPrefetching(): OwnPrefetching {
     jobs: new Map(),
     blocked: new Map(),
     pausedUntil: 0,
+    spent: [],
     queues: { intent: new Set(), render: new Set(), viewport: new Set() },
     active: new Set(),
   }
@@ -194,13 +231,20 @@ function activeJobs({ active, jobs }: Prefetching): PrefetchJob[] {
   return [...active].flatMap((target) => jobs.get(target) ?? [])
 }
 
+/** Whether there is room for one more request, beside those that started jobs are about to make. */
+function hasBudget(active: readonly PrefetchJob[], spent: number): boolean {
+  return active.reduce((sum, { phase }) => sum + (phase === 'started' ? REQUEST_COST : 0), spent) < BUDGET
+}
+
 /** The job that may move on, in its next state. */
-function nextStep(state: Prefetching, segmentsOf: (target: string) => number): PrefetchJob | undefined {
+function nextStep(state: Prefetching, segmentsOf: (target: string) => number, spent: number): PrefetchJob | undefined {
   const active = activeJobs(state)
   const limited = active.filter((job) => !job.extra)
   const extraFree = limited.length === active.length
   const queued = firstQueued(state, PRIORITIES)
-  if (queued && limited.length < MAX_ROUTES) return { ...queued, phase: 'started' }
+  if (queued && limited.length < MAX_ROUTES && (queued.priority === 'intent' || hasBudget(active, spent))) {
+    return { ...queued, phase: 'started' }
+  }
 
   let room = MAX_SEGMENTS
   for (const job of limited) room -= job.segments

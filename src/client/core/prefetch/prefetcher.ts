@@ -3,6 +3,7 @@ import {
   advancePrefetching,
   nextWake,
   NO_PREFETCHES,
+  REQUEST_COST,
   reducePrefetching,
   type PrefetchEvent,
   type Prefetching,
@@ -91,10 +92,13 @@ export function createPrefetcher({ store, code, origin, now, outdated, onChange 
 
   async function fetchData(target: string, signal: AbortSignal): Promise<void> {
     let isOfUse = true
+    let cost = 0
     try {
       let href = target
       for (let hops = 0; href !== '' && hops < MAX_REDIRECTS; hops += 1) {
         const loaded: LoadedRoute = await store.load(href, { signal, prefetch: true, whole: true })
+        // The first request was counted when it started.
+        cost += (hops && REQUEST_COST) + (loaded.kind === 'page' ? loaded.size : 0)
         href = ''
         if (loaded.kind === 'redirect' && !loaded.redirect.external) {
           href = withoutHash(localHref(loaded.redirect.to, origin) ?? '')
@@ -108,7 +112,7 @@ export function createPrefetcher({ store, code, origin, now, outdated, onChange 
     }
     if (signal.aborted) return
     running.delete(target)
-    dispatch({ type: 'settle', target, now: now(), failed: !isOfUse })
+    dispatch({ type: 'settle', target, now: now(), failed: !isOfUse, cost })
   }
 
   return {
