@@ -46,7 +46,7 @@ import { createFileUrls, type FileUrls } from './assets/file-urls.ts'
 import { ACTION_REFERENCES, describeFault, describeMessages } from './esbuild-messages.ts'
 import { requireOneReact } from './resolve/one-react.ts'
 import { lazyPackages } from './resolve/lazy-packages.ts'
-import { keepLookUps } from './resolve/look-up.ts'
+import { createLookUpCache } from './resolve/look-up.ts'
 import { withoutPackageTexts } from './output/map-texts.ts'
 import { openOutputFolder, THIS_PROCESS } from './output/output-folder.ts'
 import { compressedForms, createCompressor, weigh, type Compressor } from './output/precompress.ts'
@@ -118,7 +118,7 @@ export async function buildApplication(
 
     const compress = createCompressor()
     const inspection = join(folder.staging, 'inspection')
-    const inspected = readApplication(context, inspection, [keepLookUps().plugin, ...onServer.inPlace])
+    const inspected = readApplication(context, inspection, [createLookUpCache().plugin, ...onServer.inPlace])
     const bundled = Promise.all([
       buildBrowser(context, shared, urls, compress).finally(urls.settle),
       inspected.then(async ({ hasReports }) => {
@@ -224,7 +224,7 @@ function serverPlugins(context: BundleContext, shared: readonly Plugin[], urls: 
     serverPackages(context),
   ]
   const inPlace = around(urls.server({ waits: false, copyOf: async () => undefined }))
-  const copies = createServerCopies(context, () => [keepLookUps().plugin, ...inCopies()])
+  const copies = createServerCopies(context, () => [createLookUpCache().plugin, ...inCopies()])
   const inCopies = (): readonly Plugin[] => around(urls.server({ waits: true, ...copies }))
   return { inPlace, copies, inCopies }
 }
@@ -238,7 +238,7 @@ function buildServer(
     [SERVER_ENTRY]: runtimeModule(runtime, 'server/main.ts'),
     [HANDLER_ENTRY]: runtimeModule(runtime, 'server/handler.ts'),
   }
-  return build({ ...nodeOptions(context, entries, [keepLookUps().plugin, ...plugins]), metafile: true })
+  return build({ ...nodeOptions(context, entries, [createLookUpCache().plugin, ...plugins]), metafile: true })
 }
 
 /** The browser's scripts, checked for server code. */
@@ -252,7 +252,7 @@ async function buildBrowser(
   const wall = createServerWall(context)
   const readable = { 'process.env.NODE_ENV': '"production"', ...defines }
   const plugins = [
-    keepLookUps().plugin,
+    createLookUpCache().plugin,
     urls.links,
     closedEnv(root, readable),
     ...pluginsOf(context.customization, 'browser'),

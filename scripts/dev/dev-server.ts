@@ -51,7 +51,7 @@ export interface DevServerOptions extends BuildOptions {
   readonly pollMs?: number | undefined
   /** Where a debugger reaches the application's server. Default: nowhere. */
   readonly inspector?: InspectorAddress | undefined
-  /** Identifies this run, so that pages of a former one notice. */
+  /** Identifies this run, so that pages of an earlier one notice. */
   readonly session: string
   /** Folder for bundles of packages, which the next start uses again. Default: none are kept. */
   readonly cache?: string | undefined

@@ -78,14 +78,14 @@ function publicName(file: string, hash: string): string {
   return `${stem.replaceAll(/^[-.]+|[-.]+$/g, '') || 'file'}-${hash}${extension.toLowerCase()}`
 }
 
-interface Located {
+interface AssetReference {
   readonly file: string
   /** The query and fragment of a stylesheet's URL. */
   readonly suffix: string
 }
 
 /** @returns `undefined` if the file is missing: esbuild's own resolver then reports it, with the line. */
-async function locate(build: PluginBuild, args: OnResolveArgs): Promise<Located | undefined> {
+async function locate(build: PluginBuild, args: OnResolveArgs): Promise<AssetReference | undefined> {
   const isUrl = args.kind === 'url-token'
   for (const { file: name, suffix } of isUrl ? urlReadings(args.path) : [{ file: args.path, suffix: '' }]) {
     const file = resolve(args.resolveDir, name)
@@ -100,7 +100,7 @@ async function locate(build: PluginBuild, args: OnResolveArgs): Promise<Located 
 }
 
 /** What a URL may name: authors write names of files as they are, tools write them encoded. */
-function urlReadings(path: string): readonly Located[] {
+function urlReadings(path: string): readonly AssetReference[] {
   const end = path.search(/[?#]/)
   const readings = [{ file: path, suffix: '' }]
   if (end > 0) readings.push({ file: path.slice(0, end), suffix: path.slice(end) })

@@ -11,7 +11,7 @@ import type { CssModules } from './css-modules.ts'
 import { pluginsOf } from '../resolve/customization.ts'
 import { isEsbuildFailure } from '../esbuild-messages.ts'
 import type { FileReference } from './file-references.ts'
-import { keepLookUps, lookUp } from '../resolve/look-up.ts'
+import { createLookUpCache, lookUp } from '../resolve/look-up.ts'
 import { createMadeFiles, type MadeFiles } from './made-files.ts'
 import { OWN_SCRIPT } from '../path-filter.ts'
 import { closedEnv } from '../sides/public-env.ts'
@@ -94,7 +94,7 @@ export function createFileUrls(context: BundleContext, { assets, modules }: File
     },
   })
   const pluginsFor = (within: readonly string[]): readonly Plugin[] => [
-    keepLookUps().plugin,
+    createLookUpCache().plugin,
     linksPlugin(root, made, within),
     closedEnv(root, readable),
     ...pluginsOf(customization, 'browser'),

@@ -21,7 +21,7 @@ export interface PostcssConfig {
 }
 
 /** What a config says, before its plugins are loaded. */
-interface Written extends Readonly<Record<string, unknown>> {
+interface ConfigObject extends Readonly<Record<string, unknown>> {
   readonly plugins?: readonly unknown[] | Readonly<Record<string, unknown>>
 }
 
@@ -55,7 +55,7 @@ export async function loadPostcssConfig(root: string, file: string): Promise<Pos
     if (typeof config !== 'object' || config === null) {
       throw new BuildFault(`${shown} has no default export: write export default { plugins: { … } }.`)
     }
-    const { plugins = [], ...options }: Written = config
+    const { plugins = [], ...options }: ConfigObject = config
     return { plugins: await loadPlugins(file, plugins), options: await loadSyntaxes(file, options) }
   } catch (error) {
     if (error instanceof BuildFault) throw error
@@ -83,7 +83,7 @@ async function readConfig(root: string, file: string): Promise<unknown> {
   }
 }
 
-async function loadPlugins(file: string, plugins: NonNullable<Written['plugins']>): Promise<readonly unknown[]> {
+async function loadPlugins(file: string, plugins: NonNullable<ConfigObject['plugins']>): Promise<readonly unknown[]> {
   const entries: readonly unknown[] = Array.isArray(plugins) ? plugins : Object.entries(plugins)
   const loaded = entries.map((entry) => {
     if (typeof entry === 'string') return loadPlugin(file, entry)
@@ -102,7 +102,7 @@ async function loadPlugin(file: string, name: string, options?: unknown): Promis
 }
 
 /** Syntaxes may be named, as plugins are. */
-async function loadSyntaxes(file: string, options: Written): Promise<Record<string, unknown>> {
+async function loadSyntaxes(file: string, options: ConfigObject): Promise<Record<string, unknown>> {
   const entries = Object.entries(options).map(async ([key, value]) =>
     typeof value === 'string' && ['parser', 'syntax', 'stringifier'].includes(key)
       ? ([key, defaultOf(await importFrom(file, value))] as const)

@@ -7,7 +7,7 @@ import { exactFiles } from './exact-file.ts'
 const LOOK_UP = Symbol('look-up')
 
 type Request = Pick<OnResolveArgs, 'path' | 'kind' | 'importer' | 'resolveDir'>
-type Found = Promise<ResolveResult | undefined>
+type Resolution = Promise<ResolveResult | undefined>
 
 /** Whether a plugin requested this resolution: every plugin here leaves those to esbuild. */
 export function isLookUp({ pluginData }: Pick<OnResolveArgs, 'pluginData'>): boolean {
@@ -15,18 +15,18 @@ export function isLookUp({ pluginData }: Pick<OnResolveArgs, 'pluginData'>): boo
 }
 
 /** esbuild's own resolution of an import; `undefined` if it finds nothing. */
-export function lookUp(build: PluginBuild, { path, kind, importer, resolveDir }: Request): Found {
-  const start = async (): Found => {
+export function lookUp(build: PluginBuild, { path, kind, importer, resolveDir }: Request): Resolution {
+  const start = async (): Resolution => {
     const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: LOOK_UP })
     return found.errors.length > 0 ? undefined : found
   }
   const isOpen = RESOLVERS.get(build.initialOptions)?.some((filter) => filter.test(path)) ?? false
-  const kept = isOpen ? undefined : KEPT.get(build.initialOptions)
-  return kept === undefined ? start() : kept({ path, kind, resolveDir }, start)
+  const cached = isOpen ? undefined : CACHES.get(build.initialOptions)
+  return cached === undefined ? start() : cached({ path, kind, resolveDir }, start)
 }
 
 /** By the options of a build, which all its plugins share. */
-const KEPT = new WeakMap<object, (request: Omit<Request, 'importer'>, start: () => Found) => Found>()
+const CACHES = new WeakMap<object, (request: Omit<Request, 'importer'>, start: () => Resolution) => Resolution>()
 const RESOLVERS = new WeakMap<object, RegExp[]>()
 
 /** Notes that a plugin of the project resolves imports itself: its answers may differ from import to import. */
@@ -40,7 +40,7 @@ export function noteResolver({ initialOptions }: Pick<PluginBuild, 'initialOptio
  * takes longer than all the rest of a rebuild. Holds one entry for each import of the sources, without those that found
  * nothing.
  */
-export interface KeptLookUps {
+export interface LookUpCache {
   /** Makes a build use them; all builds that do must resolve by the same options and plugins. */
   readonly plugin: Plugin
   /**
@@ -54,12 +54,12 @@ export interface KeptLookUps {
 interface Entry {
   /** The path without its ending that a relative import names; absent for names of packages. */
   readonly stem?: string
-  readonly found: Found
+  readonly found: Resolution
   /** `undefined` until it is known. */
   path?: string
 }
 
-export function keepLookUps(): KeptLookUps {
+export function createLookUpCache(): LookUpCache {
   const entries = new Map<string, Entry>()
   const scopes = new Map<string, string>()
   const state = { exact: exactFiles() }
@@ -74,7 +74,7 @@ export function keepLookUps(): KeptLookUps {
     return scope
   }
 
-  function keep(key: string, target: string | undefined, start: () => Found): Found {
+  function store(key: string, target: string | undefined, start: () => Resolution): Resolution {
     const exact = target === undefined ? undefined : state.exact(target)
     const found = exact === undefined ? start() : Promise.resolve(exact)
     const entry: Entry = { found, ...(target === undefined ? {} : { stem: stemOf(target) }) }
@@ -95,15 +95,15 @@ export function keepLookUps(): KeptLookUps {
 
   return {
     plugin: {
-      name: 'kept-look-ups',
+      name: 'look-up-cache',
       setup({ initialOptions }) {
-        KEPT.set(initialOptions, ({ path, kind, resolveDir }, start) => {
+        CACHES.set(initialOptions, ({ path, kind, resolveDir }, start) => {
           const target = RELATIVE.test(path) ? resolve(resolveDir, path) : undefined
           const isFolder = target !== undefined && FOLDER.test(path)
           const key = [kind, isFolder, target ?? `${scopeOf(resolveDir)} ${path}`].join(' ')
           const known = entries.get(key)
           if (known !== undefined && (known.path === undefined || existsSync(known.path))) return known.found
-          return keep(key, target, start)
+          return store(key, target, start)
         })
       },
     },

@@ -24,14 +24,14 @@ export interface BrowserGraph {
 /** The project's part of it. */
 export type OwnModules = Omit<BrowserGraph, 'vendors'>
 
-/** The bundle of packages that the next build may keep. */
-export interface KeptVendors {
+/** The bundle of packages that was made last, for the next build. */
+export interface VendorMemo {
   last?: { readonly key: string; readonly vendors: VendorBundle }
 }
 
-/** What bundles of packages are kept in: memory and disk. */
-export interface KeptPackages {
-  readonly vendors: KeptVendors
+/** Where bundles of packages are cached: in memory and on disk. */
+export interface PackageCaches {
+  readonly vendors: VendorMemo
   readonly bundles: BundleCache
   onWork(work: 'packages'): void
 }
@@ -48,21 +48,21 @@ export async function bundleOwnModules(contexts: DevContexts): Promise<OwnModule
 
 /**
  * Bundles the packages that they import, unless the last bundle is of the same ones, and checks the names that are imported.
- * @param graph of `bundleOwnModules`, or a former one with its packages.
+ * @param graph of `bundleOwnModules`, or an earlier one with its packages.
  * @throws as `bundleOwnModules`.
  */
 export async function addPackages(
   { context, browser, packageNames, wall, ...parts }: DevContexts,
   graph: BrowserGraph | OwnModules,
-  kept: KeptPackages,
+  caches: PackageCaches,
 ): Promise<BrowserGraph> {
   if ('vendors' in graph) return graph
   const { root } = context
   const files = importedPackageFiles(root, graph.metafile.inputs)
   const key = JSON.stringify([files, packageStamp(root)])
-  const last = kept.vendors.last
-  const vendors = last?.key === key ? last.vendors : await bundlePackages({ context, ...parts }, graph, files, kept)
-  kept.vendors.last = { key, vendors }
+  const { last } = caches.vendors
+  const vendors = last?.key === key ? last.vendors : await bundlePackages({ context, ...parts }, graph, files, caches)
+  caches.vendors.last = { key, vendors }
   const isChecked = files.every((file) => sameNames(packageNames.get(file), vendors.namesOf(file)))
   packageNames.clear()
   for (const file of files) packageNames.set(file, vendors.namesOf(file))
@@ -78,7 +78,7 @@ function bundlePackages(
   { context, urls, assets, modules }: Pick<DevContexts, 'context' | 'urls' | 'assets' | 'modules'>,
   { metafile: { inputs } }: OwnModules,
   files: readonly string[],
-  { bundles, onWork }: KeptPackages,
+  { bundles, onWork }: PackageCaches,
 ): Promise<VendorBundle> {
   const { root, basePath } = context
   const wall = createServerWall(context, (packages) => joinInputs(root, inputs, packages))

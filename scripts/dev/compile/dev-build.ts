@@ -8,13 +8,13 @@ import { contentHash } from '../../build/content-hash.ts'
 import type { CssModules } from '../../build/assets/css-modules.ts'
 import type { FileUrls } from '../../build/assets/file-urls.ts'
 import { STYLE } from '../../build/assets/css-files.ts'
-import type { KeptLookUps } from '../../build/resolve/look-up.ts'
+import type { LookUpCache } from '../../build/resolve/look-up.ts'
 import { publicEnvDefines } from '../../build/sides/public-env.ts'
 import type { ApplicationFacts, RouteSources } from '../../build/project/inspect-application.ts'
 import { OWN_RUNTIME } from '../../build/runtime.ts'
 import type { StyleGroups } from '../../build/assets/style-groups.ts'
 import type { BundleCache } from './bundle-cache.ts'
-import type { KeptVendors } from './browser-graph.ts'
+import type { VendorMemo } from './browser-graph.ts'
 import { openDevContexts, type DevContexts } from './dev-contexts.ts'
 import { buildParts, bundleFacts, inspect, styleWarnings, type OnWork, type Parts } from './dev-parts.ts'
 import { createGenerationFolders, type DevServerBundle, type GenerationFolders } from './generation-folders.ts'
@@ -39,7 +39,7 @@ export interface DevGeneration {
   readonly assets: AssetFiles
   readonly fileUrls: FileUrls
   readonly modules: CssModules
-  readonly lookUps: KeptLookUps
+  readonly lookUps: LookUpCache
   readonly reads: PluginReads
 }
 
@@ -57,7 +57,7 @@ export interface DevBuild {
    */
   keepsGraph(changed: readonly string[]): Promise<boolean>
   /**
-   * Puts single modules in the place of their former version, and builds nothing else.
+   * Puts single modules in the place of their last version, and builds nothing else.
    * @param changed files for which `keepsGraph` is true.
    * @throws as `buildApplication` does.
    */
@@ -76,8 +76,8 @@ export interface DevBuild {
   dispose(): Promise<void>
 }
 
-/** What is known beside the results of the last build. */
-interface Known {
+/** The results of the last build, and what has changed since. */
+interface LastBuild {
   readonly parts: Parts
   readonly graph: GraphInterfaces
   readonly serverFiles: ServerFiles
@@ -97,11 +97,11 @@ export function createDevBuild(
 ): DevBuild {
   const { root, app, out, basePath = '', runtime = OWN_RUNTIME, bundles, onWork = () => undefined } = options
   const folders = createGenerationFolders(out)
-  const vendors: KeptVendors = {}
+  const vendors: VendorMemo = {}
   const reads = notePluginReads(options.customization ?? {})
   const { customization } = reads
   const graph = createGraphCheck({ root, app, customization }, reads)
-  const state: { contexts?: DevContexts; key?: string; last?: Known; verifying?: Promise<unknown> } = {}
+  const state: { contexts?: DevContexts; key?: string; last?: LastBuild; verifying?: Promise<unknown> } = {}
 
   async function currentContexts(): Promise<DevContexts> {
     const { publicNames } = readBuildInputs(options, env)
@@ -119,28 +119,28 @@ export function createDevBuild(
     await state.verifying
     const { last } = state
     const saved = changed && [...new Set([...changed, ...(last?.replaced ?? [])])]
-    const isPlain = last !== undefined && saved !== undefined && graph.isPlain(last.parts, saved)
-    const contexts = isPlain ? last.parts.contexts : await currentContexts()
-    contexts.forgetLookUps(isPlain ? [] : saved)
+    const areEdits = last !== undefined && saved !== undefined && graph.areEdits(last.parts, saved)
+    const contexts = areEdits ? last.parts.contexts : await currentContexts()
+    contexts.forgetLookUps(areEdits ? [] : saved)
     const affected = reads.withUsers(saved ?? [])
     const isRead = readerOf(root, affected)
     const styles = affected.filter((file) => STYLE.test(file))
-    if (isPlain) await contexts.modules.forget(styles)
+    if (areEdits) await contexts.modules.forget(styles)
     else {
       contexts.modules.clear()
       contexts.urls.clear()
     }
-    const former = last?.parts.contexts === contexts ? last.parts : undefined
+    const previous = last?.parts.contexts === contexts ? last.parts : undefined
     const startedAt = Date.now()
-    const kept = { former, isPlain, isRead, changesStyles: styles.length > 0, bundles, vendors, onWork }
-    const parts = await buildParts(contexts, kept, folders)
+    const changes = { previous, areEdits, isRead, changesStyles: styles.length > 0 }
+    const parts = await buildParts(contexts, changes, { bundles, vendors, folders, onWork })
     checkComponents({ root, app }, parts.browser.metafile, parts.inspection.sources)
     last?.serverFiles.close()
-    const known = isPlain ? { former: last.graph, changed: affected } : undefined
+    const interfaces = areEdits ? { graph: last.graph, changed: affected } : undefined
     state.last = {
       parts,
-      graph: await graph.interfacesOf(parts, startedAt, known),
-      serverFiles: createServerFiles(contexts, parts.server, isPlain ? last?.serverFiles : undefined, affected),
+      graph: await graph.interfacesOf(parts, startedAt, interfaces),
+      serverFiles: createServerFiles(contexts, parts.server, areEdits ? last?.serverFiles : undefined, affected),
       replaced: new Set(),
       unverified: false,
     }
@@ -158,28 +158,28 @@ export function createDevBuild(
   async function verify(): Promise<boolean> {
     const { last } = state
     if (last?.unverified !== true) return true
-    const { contexts, runtime: bundled, inspection: former } = last.parts
+    const { contexts, runtime, inspection: previous } = last.parts
     last.unverified = false
-    const work = bundleFacts(contexts).then((facts) => inspect(contexts, facts, { runtime: bundled, former, folders }))
+    const work = bundleFacts(contexts).then((facts) => inspect(contexts, facts, { runtime, previous, folders }))
     state.verifying = work.catch(() => undefined)
     try {
       const inspection = await work
-      if (factsOf(inspection) !== factsOf(former)) return false
-      if (state.last?.parts.inspection === former)
+      if (factsOf(inspection) !== factsOf(previous)) return false
+      if (state.last?.parts.inspection === previous)
         state.last = { ...state.last, parts: { ...state.last.parts, inspection } }
       return true
     } catch (error) {
-      if (state.last?.parts.inspection === former) state.last.unverified = true
+      if (state.last?.parts.inspection === previous) state.last.unverified = true
       throw error
     }
   }
 
   async function dispose(): Promise<void> {
-    const { contexts: former } = state
+    const { contexts } = state
     delete state.contexts
     forget()
     await state.verifying
-    await former?.dispose()
+    await contexts?.dispose()
   }
 
   function forget(): void {
@@ -199,9 +199,9 @@ function factsOf({ sources, urls, rules }: ApplicationFacts): string {
 /** @param affected absolute paths of the files that were saved, and of those that are made from them. */
 async function replaceModules(
   { root, onWork }: { readonly root: string; readonly onWork: OnWork },
-  last: Known,
+  last: LastBuild,
   affected: readonly string[],
-): Promise<Known> {
+): Promise<LastBuild> {
   const { parts } = last
   const isOnServer = (file: string): boolean => readerOf(root, [file])(parts.server.metafile.inputs)
   const scripts = affected.filter((file) => !STYLE.test(file) && isOnServer(file))
@@ -217,7 +217,7 @@ async function replaceModules(
 
 /** The bundle is built again where modules cannot be compiled one by one. */
 async function replaceOnServer(
-  { parts, serverFiles }: Known,
+  { parts, serverFiles }: LastBuild,
   files: readonly string[],
   onWork: OnWork,
 ): Promise<{

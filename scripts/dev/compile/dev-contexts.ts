@@ -7,7 +7,7 @@ import { createFileUrls, type FileUrls } from '../../build/assets/file-urls.ts'
 import { createCssModules, type CssModules } from '../../build/assets/css-modules.ts'
 import { pluginsOf } from '../../build/resolve/customization.ts'
 import { lazyPackages } from '../../build/resolve/lazy-packages.ts'
-import { keepLookUps, type KeptLookUps } from '../../build/resolve/look-up.ts'
+import { createLookUpCache, type LookUpCache } from '../../build/resolve/look-up.ts'
 import { closedEnv } from '../../build/sides/public-env.ts'
 import { inspectionOptions } from '../../build/project/read-application.ts'
 import { serverPackages } from '../../build/resolve/server-packages.ts'
@@ -41,9 +41,9 @@ export interface DevContexts {
   /** What the last builds for Node import from packages and from the runtime: absolute paths. */
   linkedFiles(): ReadonlySet<string>
   /** For modules of the browser. */
-  readonly browserLookUps: KeptLookUps
+  readonly browserLookUps: LookUpCache
   /** For all that is bundled for Node and leaves packages to the runtime's bundle. */
-  readonly serverLookUps: KeptLookUps
+  readonly serverLookUps: LookUpCache
   /**
    * Drops look-ups that may lead to other files now; all of them where packages were installed since the last call.
    * @param changed files of which some are new or gone; absent if any may be.
@@ -65,7 +65,7 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
   const wall = createServerWall(context)
   const assets = createAssetFiles(context.basePath)
   const modules = createCssModules(root, pluginsOf(customization, 'browser'))
-  const [browserLookUps, serverLookUps] = [keepLookUps(), keepLookUps()]
+  const [browserLookUps, serverLookUps] = [createLookUpCache(), createLookUpCache()]
   const [links, inspectionLinks] = [linkRuntime(context), linkRuntime(context)]
   const readable = { 'process.env.NODE_ENV': '"development"', ...context.defines }
   const shared = [assets.plugin, cssFiles(root, modules), lazyPackages(context)]
@@ -130,7 +130,7 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
   }
 }
 
-function forgetting(root: string, all: readonly KeptLookUps[]): DevContexts['forgetLookUps'] {
+function forgetting(root: string, all: readonly LookUpCache[]): DevContexts['forgetLookUps'] {
   const state = { packages: packageStamp(root) }
   return (changed) => {
     const packages = packageStamp(root)

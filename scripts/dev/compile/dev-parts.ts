@@ -6,8 +6,7 @@ import type { ApplicationFacts } from '../../build/project/inspect-application.t
 import { evaluateInspection, type InspectionBundle } from '../../build/project/read-application.ts'
 import { browserModules, checkServerModules } from '../../build/project/table-modules.ts'
 import { groupStyles, type StyleGroups } from '../../build/assets/style-groups.ts'
-import { addPackages, bundleOwnModules, type BrowserGraph, type KeptVendors } from './browser-graph.ts'
-import type { BundleCache } from './bundle-cache.ts'
+import { addPackages, bundleOwnModules, type BrowserGraph, type PackageCaches } from './browser-graph.ts'
 import type { DevContexts, InMemory } from './dev-contexts.ts'
 import type { GenerationFolders } from './generation-folders.ts'
 import { bundleServerRuntime, type ServerRuntime } from './server-runtime.ts'
@@ -18,7 +17,7 @@ export type DevWork = 'browser bundle' | 'server bundle' | 'table and actions' |
 /** Hears of work before it starts: for the terminal, and for tests that count it. */
 export type OnWork = (work: DevWork) => void
 
-/** The results of one build, each of which a later one may keep. */
+/** The results of one build, each of which a later one may use again. */
 export interface Parts {
   readonly contexts: DevContexts
   readonly browser: BrowserGraph
@@ -36,51 +35,58 @@ export interface Inspection extends InspectionBundle, ApplicationFacts {
   readonly runtime: string
 }
 
-/** What a build may keep of the last one. */
-export interface Kept {
+/** The last build, and what has changed since. */
+export interface Changes {
   /** The last build with the same compilers. */
-  readonly former: Parts | undefined
-  /** Whether files were only saved since then: none is new or gone. */
-  readonly isPlain: boolean
+  readonly previous: Parts | undefined
+  /** Whether files were only edited: none is new or gone. */
+  readonly areEdits: boolean
   /** Whether one of them is among these inputs. */
   isRead(inputs: Metafile['inputs']): boolean
   readonly changesStyles: boolean
-  readonly bundles: BundleCache
-  readonly vendors: KeptVendors
+}
+
+/** What a build works with, beside its compilers. */
+export interface PartsTools extends PackageCaches {
+  readonly folders: GenerationFolders
   readonly onWork: OnWork
 }
 
 /**
- * Builds what cannot be kept.
+ * Builds what the changes concern.
  * @throws as `buildApplication` does.
  */
-export async function buildParts(contexts: DevContexts, kept: Kept, folders: GenerationFolders): Promise<Parts> {
+export async function buildParts(
+  contexts: DevContexts,
+  { previous, areEdits, isRead, changesStyles }: Changes,
+  tools: PartsTools,
+): Promise<Parts> {
   const { context } = contexts
-  const { former, isRead, changesStyles, onWork } = kept
-  const plain = kept.isPlain ? former : undefined
-  const noting = <Result>(work: DevWork, start: () => Result): Result => {
+  const { folders, onWork } = tools
+  const reusable = areEdits ? previous : undefined
+  const announced = <Result>(work: DevWork, start: () => Result): Result => {
     onWork(work)
     return start()
   }
   const bundledFacts =
-    plain !== undefined && !isRead(plain.inspection.inputs)
-      ? plain.inspection
-      : noting('table and actions', () => bundleFacts(contexts))
-  const known = former !== undefined && !isRead(former.runtime.inputs) ? former : undefined
+    reusable !== undefined && !isRead(reusable.inspection.inputs)
+      ? reusable.inspection
+      : announced('table and actions', () => bundleFacts(contexts))
+  const sameRuntime = previous !== undefined && !isRead(previous.runtime.inputs) ? previous : undefined
   const own =
-    plain !== undefined && !isRead(plain.browser.metafile.inputs)
-      ? plain.browser
-      : noting('browser bundle', () => bundleOwnModules(contexts))
+    reusable !== undefined && !isRead(reusable.browser.metafile.inputs)
+      ? reusable.browser
+      : announced('browser bundle', () => bundleOwnModules(contexts))
   // Beside the packages' bundle for the server, which takes as long.
-  const joined = Promise.resolve(own).then((graph) => addPackages(contexts, graph, kept))
+  const joined = Promise.resolve(own).then((graph) => addPackages(contexts, graph, tools))
   joined.catch(() => undefined) // other faults are told first
   const [browser, server, facts, inspected] = await Promise.allSettled([
     own,
-    plain !== undefined && !isRead(plain.server.metafile.inputs)
-      ? plain.server
-      : noting('server bundle', () => bundleServer(contexts, folders)),
+    reusable !== undefined && !isRead(reusable.server.metafile.inputs)
+      ? reusable.server
+      : announced('server bundle', () => bundleServer(contexts, folders)),
     bundledFacts,
-    known && inspectEarly(contexts, bundledFacts, { former: known, folders }),
+    sameRuntime && inspectEarly(contexts, bundledFacts, { previous: sameRuntime, folders }),
   ])
   if (browser.status === 'rejected') throw browser.reason
   if (server.status === 'rejected') throw server.reason
@@ -89,25 +95,25 @@ export async function buildParts(contexts: DevContexts, kept: Kept, folders: Gen
   const files = [...contexts.linkedFiles()].toSorted()
   const linked = JSON.stringify(files)
   const runtime =
-    known?.runtime.linked === linked
-      ? known.runtime
-      : { ...(await bundleServerRuntime(context, files, contexts.serverPlugins, kept)), linked }
-  const isEarly = runtime === known?.runtime
+    sameRuntime?.runtime.linked === linked
+      ? sameRuntime.runtime
+      : { ...(await bundleServerRuntime(context, files, contexts.serverPlugins, tools)), linked }
+  const isEarly = runtime === sameRuntime?.runtime
   if (isEarly && inspected.status === 'rejected') throw inspected.reason
   const early = isEarly && inspected.status === 'fulfilled' ? inspected.value : undefined
   const inspection =
     'sources' in facts.value
       ? facts.value
-      : (early ?? (await inspect(contexts, facts.value, { runtime, former: former?.inspection, folders })))
+      : (early ?? (await inspect(contexts, facts.value, { runtime, previous: previous?.inspection, folders })))
   checkServerModules(context, server.value.metafile, inspection.sources)
   const graph = await joined
   const groups = groupsOf(context, graph.metafile, inspection.sources)
   const areSame =
-    plain !== undefined &&
+    reusable !== undefined &&
     !changesStyles &&
-    JSON.stringify(groups.groups) === JSON.stringify(plain.styles.groups.groups)
-  const warnings = areSame ? plain.styles.warnings : await styleWarnings(contexts, groups)
-  const serverFiles = server.value === former?.server ? former.serverFiles : server.value.outputFiles
+    JSON.stringify(groups.groups) === JSON.stringify(reusable.styles.groups.groups)
+  const warnings = areSame ? reusable.styles.warnings : await styleWarnings(contexts, groups)
+  const serverFiles = server.value === previous?.server ? previous.serverFiles : server.value.outputFiles
   return {
     contexts,
     browser: graph,
@@ -136,9 +142,9 @@ async function bundleServer({ server }: DevContexts, folders: GenerationFolders)
 async function inspectEarly(
   contexts: DevContexts,
   facts: InspectionBundle | Inspection | Promise<InspectionBundle>,
-  { former, folders }: { readonly former: Parts; readonly folders: GenerationFolders },
+  { previous, folders }: { readonly previous: Parts; readonly folders: GenerationFolders },
 ): Promise<Inspection> {
-  return inspect(contexts, await facts, { runtime: former.runtime, former: former.inspection, folders })
+  return inspect(contexts, await facts, { runtime: previous.runtime, previous: previous.inspection, folders })
 }
 
 /** The second half: evaluates the application where its text has changed, or the runtime that it is linked to. */
@@ -147,15 +153,15 @@ export async function inspect(
   { text, inputs }: InspectionBundle,
   {
     runtime,
-    former,
+    previous,
     folders,
   }: {
     readonly runtime: ServerRuntime
-    readonly former: Inspection | undefined
+    readonly previous: Inspection | undefined
     readonly folders: GenerationFolders
   },
 ): Promise<Inspection> {
-  if (former?.text === text && former.runtime === runtime.hash) return { ...former, inputs }
+  if (previous?.text === text && previous.runtime === runtime.hash) return { ...previous, inputs }
   const folder = await folders.forInspection(runtime)
   const facts = await evaluateInspection(context, folder, text, spare.take())
   return { ...facts, text, inputs, runtime: runtime.hash }

@@ -29,27 +29,27 @@ export interface GenerationFolders {
 }
 
 /** A generation on disk. */
-interface Written {
+interface GenerationFolder {
   readonly folder: string
   readonly runtime: string
   /** Where files are, by name and contents. */
   readonly files: ReadonlyMap<string, string>
 }
 
-/** Modules of a generation that is not known otherwise. */
-interface Staged {
+/** The folder of the next generation, of which only the modules are known. */
+interface NextFolder {
   readonly folder: string
   readonly files: readonly OutputFile[]
-  readonly written: Promise<Written['files']>
+  readonly places: Promise<GenerationFolder['files']>
 }
 
 /** @param out the folder for all of them. */
 export function createGenerationFolders(out: string): GenerationFolders {
-  const state: { runtime?: ServerRuntime; runtimes: number; generations: number; staged?: Staged } = {
+  const state: { runtime?: ServerRuntime; runtimes: number; generations: number; next?: NextFolder } = {
     runtimes: 0,
     generations: 0,
   }
-  const kept: Written[] = []
+  const folders: GenerationFolder[] = []
   const runtimes = new Set<string>()
 
   async function writeRuntime(runtime: ServerRuntime): Promise<string> {
@@ -64,24 +64,24 @@ export function createGenerationFolders(out: string): GenerationFolders {
     return folder
   }
 
-  function stage(files: readonly OutputFile[]): Staged {
-    if (state.staged?.files === files) return state.staged
-    const unused = state.staged
+  function stage(files: readonly OutputFile[]): NextFolder {
+    if (state.next?.files === files) return state.next
+    const unused = state.next
     state.generations += 1
     const folder = join(out, String(state.generations))
-    const written = writeModules(join(folder, 'server'), files, kept.at(-1)?.files)
-    written.catch(() => undefined) // `write` tells of it
-    state.staged = { folder, files, written }
-    void unused?.written.finally(() => remove(unused.folder)).catch(() => undefined)
-    return state.staged
+    const places = writeModules(join(folder, 'server'), files, folders.at(-1)?.files)
+    places.catch(() => undefined) // `write` tells of it
+    state.next = { folder, files, places }
+    void unused?.places.finally(() => remove(unused.folder)).catch(() => undefined)
+    return state.next
   }
 
   const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true })
 
   /** Keeps what the newest generation and the one before it use. */
   async function removeOld(): Promise<void> {
-    const old = kept.splice(0, kept.length - 2)
-    const unused = [...runtimes].filter((folder) => kept.every(({ runtime }) => runtime !== folder))
+    const old = folders.splice(0, folders.length - 2)
+    const unused = [...runtimes].filter((folder) => folders.every(({ runtime }) => runtime !== folder))
     for (const folder of unused) runtimes.delete(folder)
     await Promise.all([...old.map(({ folder }) => folder), ...unused].map(remove))
   }
@@ -97,33 +97,33 @@ export function createGenerationFolders(out: string): GenerationFolders {
     },
     stage: (files) => void stage(files),
     async write({ files, runtime }, manifest) {
-      const { folder, written } = stage(files)
-      delete state.staged
+      const { folder, places } = stage(files)
+      delete state.next
       const shared = await writeRuntime(runtime)
       await mkdir(join(folder, 'public'), { recursive: true })
       await Promise.all([
-        written,
+        places,
         writeFile(join(folder, 'manifest.json'), manifest),
         linkFolder(shared, join(folder, 'runtime')),
       ])
-      kept.push({ folder, runtime: shared, files: await written })
+      folders.push({ folder, runtime: shared, files: await places })
       await removeOld()
       return { start: join(shared, START_SCRIPT), folder }
     },
   }
 }
 
-/** @param former files that are on disk, and where. */
+/** @param onDisk files that an earlier generation has, and where. */
 async function writeModules(
   folder: string,
   files: readonly OutputFile[],
-  former: Written['files'] | undefined,
-): Promise<Written['files']> {
+  onDisk: GenerationFolder['files'] | undefined,
+): Promise<GenerationFolder['files']> {
   await mkdir(folder, { recursive: true })
   const write = async ({ path, contents, hash }: OutputFile): Promise<readonly [string, string]> => {
     const name = basename(path)
     const key = `${name} ${hash}`
-    await writeOrLink(join(folder, name), contents, former?.get(key))
+    await writeOrLink(join(folder, name), contents, onDisk?.get(key))
     return [key, join(folder, name)]
   }
   return new Map(await Promise.all(files.map(write)))

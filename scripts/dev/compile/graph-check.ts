@@ -18,22 +18,25 @@ export interface GraphInterfaces {
   readonly styles: ReadonlyMap<string, string>
 }
 
+/** The interfaces of the build before. */
+export interface PreviousInterfaces {
+  readonly graph: GraphInterfaces
+  /** Absolute paths of the files that have changed since then. */
+  readonly changed: readonly string[]
+}
+
 /** Tells saves that concern single modules from those that change the graph of modules. */
 export interface GraphCheck {
   /**
    * Whether every file was read by the last build and is still there, none of them names a public variable or is part of a
    * worker, and none that browsers get may read the environment.
    */
-  isPlain(parts: Parts, changed: readonly string[]): boolean
+  areEdits(parts: Parts, changed: readonly string[]): boolean
   /**
    * @param before when the build started, in milliseconds since 1970.
-   * @param known of the build before, where all changes since then were plain saves; only those are read again.
+   * @param previous of the build before, where all changes since then were edits; only those are read again.
    */
-  interfacesOf(
-    parts: Parts,
-    before: number,
-    known?: { readonly former: GraphInterfaces; readonly changed: readonly string[] },
-  ): Promise<GraphInterfaces>
+  interfacesOf(parts: Parts, before: number, previous?: PreviousInterfaces): Promise<GraphInterfaces>
   /** Whether modules import and export the same as in that build, and no other file can be affected. */
   keeps(parts: Parts, graph: GraphInterfaces, changed: readonly string[]): Promise<boolean>
 }
@@ -55,7 +58,7 @@ export function createGraphCheck(
   const claims = Promise.all(sides.map((side) => pluginClaims(pluginsOf(customization, side))))
   const keyOf = (file: string): string => displayPath(root, file)
 
-  function isPlain(
+  function areEdits(
     { browser, server, runtime, inspection, contexts: { urls } }: Parts,
     changed: readonly string[],
   ): boolean {
@@ -96,16 +99,16 @@ export function createGraphCheck(
   }
 
   return {
-    isPlain,
-    async interfacesOf(parts, before, known) {
+    areEdits,
+    async interfacesOf(parts, before, previous) {
       const { browser, server, runtime, contexts } = parts
       const keys = new Set([browser, server].flatMap(({ metafile }) => Object.keys(metafile.inputs).map(fileOf)))
       const own = [...keys].filter((key) => isOwnModule(join(root, key)) && !Object.hasOwn(runtime.inputs, key))
-      const scripts = readChanged(root, own, before, known)
+      const scripts = readChanged(root, own, before, previous)
       return { scripts, styles: await styleInterfaces(contexts.modules, namedStyles(root, browser.metafile)) }
     },
     async keeps(parts, graph, changed) {
-      if (changed.length === 0 || !isPlain(parts, changed)) return false
+      if (changed.length === 0 || !areEdits(parts, changed)) return false
       const affected = reads.withUsers(changed)
       const styles = affected.filter((file) => STYLE.test(file))
       const scripts = affected.filter((file) => !STYLE.test(file))
@@ -135,15 +138,15 @@ async function readChanged(
   root: string,
   keys: readonly string[],
   before: number,
-  known?: { readonly former: GraphInterfaces; readonly changed: readonly string[] },
+  previous?: PreviousInterfaces,
 ): Promise<ModuleInterfaces> {
-  const changed = new Set(known?.changed.map((file) => displayPath(root, file)))
-  const former = (await known?.former.scripts) ?? new Map<string, string>()
-  const kept = keys.filter((key) => former.has(key) && !changed.has(key))
-  const isKept = new Set(kept)
-  const others = keys.filter((key) => !isKept.has(key))
+  const changed = new Set(previous?.changed.map((file) => displayPath(root, file)))
+  const known = (await previous?.graph.scripts) ?? new Map<string, string>()
+  const isModule = new Set(keys)
+  const unchanged = new Map([...known].filter(([key]) => isModule.has(key) && !changed.has(key)))
+  const others = keys.filter((key) => !unchanged.has(key))
   const fresh = await readInterfaces(root, others, before).catch(() => new Map<string, string>())
-  return new Map([...kept.map((key) => [key, former.get(key) ?? ''] as const), ...fresh])
+  return new Map([...unchanged, ...fresh])
 }
 
 function namedStyles(root: string, { inputs }: Metafile): readonly string[] {

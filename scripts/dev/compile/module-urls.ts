@@ -21,7 +21,7 @@ export interface ModuleUrls {
 const UP = '@up' // replaces `..`, which URLs cannot contain
 
 /**
- * Module URLs start as plain paths, equal to those of a former run of the server.
+ * Module URLs start as plain paths, equal to those of an earlier run of the server.
  * @param basePath the application's: `/shop`.
  */
 export function createModuleUrls(basePath = ''): ModuleUrls {

@@ -12,12 +12,12 @@ export interface ServerFiles {
    */
   replace(files: readonly string[]): Promise<readonly OutputFile[] | undefined>
   /** The compiled modules, and the files that start a generation; `undefined` if there are none. */
-  readonly compiled: Promise<Compiled | undefined> | undefined
+  readonly compiled: Promise<CompiledServer | undefined> | undefined
   /** Ends the work in the background. */
   close(): void
 }
 
-interface Compiled {
+interface CompiledServer {
   readonly modules: ServerModules
   readonly entries: readonly OutputFile[]
 }
@@ -27,19 +27,19 @@ const DELAY_MS = 1_000 // leaves the processor to the pages that are loaded afte
 /**
  * Modules are compiled a moment after a build, or when the first one is saved.
  * @param server the bundle of the same sources.
- * @param former of the last build, whose modules are kept; absent if imports may resolve to other files since then.
+ * @param previous of the last build, whose modules are used again; absent if imports may resolve to other files since then.
  * @param changed absolute paths of files that have changed since then.
  */
 export function createServerFiles(
   contexts: DevContexts,
   server: BuildResult<InMemory>,
-  former: ServerFiles | undefined,
+  previous: ServerFiles | undefined,
   changed: readonly string[],
 ): ServerFiles {
-  const state: { compiled?: Promise<Compiled | undefined> } = {}
+  const state: { compiled?: Promise<CompiledServer | undefined> } = {}
   const timer = setTimeout(() => void start().catch(() => undefined), DELAY_MS).unref()
 
-  function start(): Promise<Compiled | undefined> {
+  function start(): Promise<CompiledServer | undefined> {
     clearTimeout(timer)
     state.compiled ??= compileAll().catch((error: unknown) => {
       delete state.compiled // another attempt may find sources that compile
@@ -48,24 +48,15 @@ export function createServerFiles(
     return state.compiled
   }
 
-  async function compileAll(): Promise<Compiled | undefined> {
+  async function compileAll(): Promise<CompiledServer | undefined> {
     const files = separableModules(contexts.context.root, server.metafile)
     if (files === undefined) return undefined
-    const known = (await former?.compiled?.catch(() => undefined))?.modules ?? new Map<string, OutputFile>()
-    const kept = files.filter((file) => known.has(file) && !changed.includes(file))
-    const isKept = new Set(kept)
-    const [fresh, entries] = await Promise.all([
-      compileServerModules(
-        contexts,
-        files.filter((file) => !isKept.has(file)),
-      ),
-      compileServerEntries(contexts),
-    ])
-    const all = [...kept.flatMap((file) => [[file, known.get(file)] as const]), ...fresh]
-    return {
-      modules: new Map(all.flatMap(([file, output]) => (output === undefined ? [] : [[file, output]]))),
-      entries,
-    }
+    const known = (await previous?.compiled?.catch(() => undefined))?.modules ?? new Map<string, OutputFile>()
+    const isModule = new Set(files)
+    const unchanged = new Map([...known].filter(([file]) => isModule.has(file) && !changed.includes(file)))
+    const others = files.filter((file) => !unchanged.has(file))
+    const [fresh, entries] = await Promise.all([compileServerModules(contexts, others), compileServerEntries(contexts)])
+    return { modules: new Map([...unchanged, ...fresh]), entries }
   }
 
   return {

@@ -5,7 +5,7 @@ import { build, type BuildOptions as EsbuildOptions, type Metafile, type Plugin 
 import { nodeOptions, type BundleContext } from '../../build/bundle-options.ts'
 import { contentHash, shortHash } from '../../build/content-hash.ts'
 import { DEFAULT_IMPORTS } from '../../build/resolve/default-imports.ts'
-import { isLookUp, keepLookUps, lookUp } from '../../build/resolve/look-up.ts'
+import { isLookUp, createLookUpCache, lookUp } from '../../build/resolve/look-up.ts'
 import { isLinked, ONE_REACT, REACT_IMPORT, requireOneReact } from '../../build/resolve/one-react.ts'
 import { formatsOf } from '../../build/resolve/module-formats.ts'
 import { isOfRuntime, isPackageFile, OWN_RUNTIME, runtimeModule, type Runtime } from '../../build/runtime.ts'
@@ -164,7 +164,7 @@ async function buildServerRuntime(
     entryName(root, file),
     formats.get(file) === 'cjs' ? `cjs-entry:${file}` : file,
   ])
-  const { plugins: all = [], ...options } = nodeOptions(context, {}, [keepLookUps().plugin, ...plugins])
+  const { plugins: all = [], ...options } = nodeOptions(context, {}, [createLookUpCache().plugin, ...plugins])
   // A published runtime and packages have no modules of the project, which are all that this plugin is for.
   const needed = runtime.compiled ? all.filter(({ name }) => name !== DEFAULT_IMPORTS) : all
   return build({

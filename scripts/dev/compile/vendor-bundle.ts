@@ -6,7 +6,7 @@ import { basePathDefine } from '../../build/resolve/customization.ts'
 import { PACKAGE_NAMES } from '../../build/esbuild-messages.ts'
 import { reactOfProject } from '../../build/resolve/one-react.ts'
 import { CONDITIONS, isPackageFile, OWN_RUNTIME, runtimeModule } from '../../build/runtime.ts'
-import { keepLookUps } from '../../build/resolve/look-up.ts'
+import { createLookUpCache } from '../../build/resolve/look-up.ts'
 import { formatsOf } from '../../build/resolve/module-formats.ts'
 import type { Bundle, BundleCache } from './bundle-cache.ts'
 import { commonJsEntries } from './commonjs-entries.ts'
@@ -102,7 +102,7 @@ function buildVendors(
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     define: { 'process.env.NODE_ENV': '"development"', ...basePathDefine(basePath) },
-    plugins: [keepLookUps().plugin, reactOfProject(root), commonJsEntries(root), ...plugins],
+    plugins: [createLookUpCache().plugin, reactOfProject(root), commonJsEntries(root), ...plugins],
   })
 }
 

@@ -36,15 +36,15 @@ export function inspectedArguments(main: string, address: InspectorAddress | und
 
 /**
  * Gives the inspector's port from one process to the next.
- * @returns a function that calls `start` when the former process has closed its inspector: at once without one.
+ * @returns a function that calls `start` when the previous process has closed its inspector: at once without one.
  */
 export function createInspectorHandOver(
   address: InspectorAddress | undefined,
-): (former: ChildProcess | undefined, start: () => void) => void {
+): (previous: ChildProcess | undefined, start: () => void) => void {
   const state = { released: Promise.resolve() }
-  return (former, start) => {
+  return (previous, start) => {
     if (address === undefined) return start()
-    state.released = state.released.then(() => (former === undefined ? undefined : release(former))).then(start)
+    state.released = state.released.then(() => (previous === undefined ? undefined : release(previous))).then(start)
   }
 }
 

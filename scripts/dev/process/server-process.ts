@@ -62,7 +62,7 @@ const SPARE_DELAY_MS = 500 // leaves the processor to the pages that a new gener
 /**
  * @param env environment of the server; it always listens on a free port of the loopback interface.
  * @param onStartFailure called once for each generation that ended before it listened.
- * @param inspector of the newest generation; only a program with a message gets one. The former generation closes its own
+ * @param inspector of the newest generation; only a program with a message gets one. The previous generation closes its own
  * first, and a debugger connects again.
  */
 export function createServerProcess(
@@ -122,12 +122,12 @@ export function createServerProcess(
   }
 
   function replace(program: Program): void {
-    const former = state.current
+    const previous = state.current
     const next = take(program)
     state.current = next
     delete state.failed
-    const end = (): void => former && retire(former.child)
-    if (former?.listens === false) end()
+    const end = (): void => previous && retire(previous.child)
+    if (previous?.listens === false) end()
     const ready = (): void => {
       end()
       if (state.current === next) prepareSpare(program)

@@ -46,8 +46,8 @@ export async function ownCertificate(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Certificate> {
   const own = join(folder, contentHash(...names).slice(0, 12))
-  const kept = await keptCertificate(own)
-  if (kept !== undefined) return kept
+  const cached = await cachedCertificate(own)
+  if (cached !== undefined) return cached
   await mkdir(own, { recursive: true, mode: 0o700 })
   await using made = await mkdtempDisposable(join(own, 'new-'))
   const files = { cert: join(made.path, 'cert.pem'), key: join(made.path, 'key.pem') }
@@ -59,16 +59,16 @@ export async function ownCertificate(
   await chmod(files.key, 0o600)
   await rename(files.key, join(own, 'key.pem'))
   await rename(files.cert, join(own, 'cert.pem'))
-  return (await keptCertificate(own)) ?? readCertificate(join(own, 'cert.pem'), join(own, 'key.pem'))
+  return (await cachedCertificate(own)) ?? readCertificate(join(own, 'cert.pem'), join(own, 'key.pem'))
 }
 
-async function keptCertificate(folder: string): Promise<Certificate | undefined> {
+async function cachedCertificate(folder: string): Promise<Certificate | undefined> {
   const file = join(folder, 'cert.pem')
-  const kept = await readCertificate(file, join(folder, 'key.pem')).catch(() => undefined)
-  if (kept === undefined) return undefined
-  const { validTo, subject, issuer } = new X509Certificate(kept.cert)
+  const cached = await readCertificate(file, join(folder, 'key.pem')).catch(() => undefined)
+  if (cached === undefined) return undefined
+  const { validTo, subject, issuer } = new X509Certificate(cached.cert)
   if (Date.parse(validTo) - Date.now() < RENEW_MS) return undefined
-  return subject === issuer ? { ...kept, selfSigned: file } : kept
+  return subject === issuer ? { ...cached, selfSigned: file } : cached
 }
 
 interface Files {

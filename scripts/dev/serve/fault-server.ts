@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createSecureServer } from 'node:https'
 import { DEV_EVENTS_PATH, DEV_SETTLED_PATH, type DevMessage } from '../../../src/client/dev/dev-messages.ts'
 import type { Certificate } from './certificate.ts'
-import { isKnownHost, networkAddresses, type KnownHosts } from './local-hosts.ts'
+import { isAllowedHost, networkAddresses, type AllowedHosts } from './local-hosts.ts'
 import { isFromOther } from './own-page.ts'
 import { sendUnavailable, waitingPage } from './waiting-documents.ts'
 
@@ -34,13 +34,13 @@ export async function serveFault(
 ): Promise<FaultServer> {
   const state = { text: fault }
   const pages = new Set<ServerResponse>()
-  const hosts: KnownHosts = {
+  const hosts: AllowedHosts = {
     names: new Set(allowHosts),
     addresses: host === 'localhost' ? () => [] : networkAddresses,
   }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
-    if (!isKnownHost(request.headers.host, hosts) || isFromOther(request.headers)) {
+    if (!isAllowedHost(request.headers.host, hosts) || isFromOther(request.headers)) {
       return void response.writeHead(403).end()
     }
     const path = URL.parse(request.url ?? '/', 'http://localhost')?.pathname ?? ''

@@ -32,8 +32,8 @@ export async function forward(
   const status = answer.statusCode ?? 502
   if (status >= 500 && isHtml(answer)) {
     const body = await readText(answer)
-    const instead = replace(status, answer.headers, body)
-    if (instead !== undefined) {
+    const replacement = replace(status, answer.headers, body)
+    if (replacement !== undefined) {
       response
         .writeHead(status, {
           'Content-Type': 'text/html; charset=utf-8',
@@ -41,7 +41,7 @@ export async function forward(
           'Server-Timing': timing,
           ...OPENER_POLICY,
         })
-        .end(instead)
+        .end(replacement)
       return
     }
     response
@@ -72,7 +72,7 @@ function ask(request: IncomingMessage, response: ServerResponse, port: number): 
 
 /**
  * Removes compression, because bodies may be replaced here and stay on this machine. Also removes conditional headers:
- * a cached document would contain the number of a former build.
+ * a cached document would contain the number of an earlier build.
  */
 function readableHeaders(request: IncomingMessage): readonly string[] {
   const isDocument = request.headers['sec-fetch-dest'] === 'document'
@@ -96,10 +96,10 @@ async function readText(message: IncomingMessage): Promise<string> {
 
 /** Without the order to use https from now on: browsers would also obey it for other servers of `localhost`. */
 function headersOf(answer: IncomingMessage, timing: string, dropped: readonly string[]): OutgoingHttpHeaders {
-  const left = new Set(['strict-transport-security', ...dropped])
-  const kept = Object.entries(answer.headersDistinct).filter(([name]) => !left.has(name))
+  const removed = new Set(['strict-transport-security', ...dropped])
+  const forwarded = Object.entries(answer.headersDistinct).filter(([name]) => !removed.has(name))
   const headers = Object.fromEntries(
-    kept.map(([name, values = []]) => [name, values.length === 1 ? values[0] : values]),
+    forwarded.map(([name, values = []]) => [name, values.length === 1 ? values[0] : values]),
   )
   return { ...headers, 'server-timing': [...(answer.headersDistinct['server-timing'] ?? []), timing] }
 }
@@ -134,8 +134,8 @@ export function forwardUpgrade(request: IncomingMessage, socket: Duplex, head: B
     joined.pipe(socket).pipe(joined)
   })
   upstream.once('response', (answer) => {
-    const kept = pairsOf(answer.rawHeaders).filter(([name]) => !OF_CONNECTION.has(name.toLowerCase()))
-    socket.write(headText(answer, [...kept.flat(), 'Connection', 'close']))
+    const headers = pairsOf(answer.rawHeaders).filter(([name]) => !OF_CONNECTION.has(name.toLowerCase()))
+    socket.write(headText(answer, [...headers.flat(), 'Connection', 'close']))
     pipeline(answer, socket).catch(() => undefined)
   })
   upstream.end()

@@ -9,7 +9,7 @@ import type { Certificate } from './certificate.ts'
 import { DEV_BUILD_ID } from '../compile/dev-manifest.ts'
 import { failureText, startFailure } from '../tell/dev-failures.ts'
 import { forward, forwardUpgrade, type ReplaceAnswer } from './forward.ts'
-import { isKnownHost, type KnownHosts } from './local-hosts.ts'
+import { isAllowedHost, type AllowedHosts } from './local-hosts.ts'
 import { isFromOther } from './own-page.ts'
 import { answerPage, isPageRequest, type PageAnswers } from './page-requests.ts'
 import { DEV_ENTRY, type ModuleServer, type ServedFile } from '../compile/module-server.ts'
@@ -19,7 +19,7 @@ import { OPENER_POLICY, preformatted, TEXT_STYLE, waitingDocuments } from './wai
 
 /** Parts behind the gateway. */
 export interface GatewayParts extends PageAnswers {
-  readonly hosts: KnownHosts
+  readonly hosts: AllowedHosts
   /** For https. Default: http. */
   readonly certificate?: Pick<Certificate, 'cert' | 'key'> | undefined
   readonly channel: DevChannel
@@ -66,7 +66,7 @@ export function createGateway(parts: GatewayParts): Gateway {
   server.on('upgrade', (request, socket, head) => {
     // Node handles a reset no longer; it may come while this waits for the build.
     socket.on('error', () => socket.destroy())
-    if (!isKnownHost(request.headers.host, parts.hosts) || isFromOther(request.headers)) return void socket.destroy()
+    if (!isAllowedHost(request.headers.host, parts.hosts) || isFromOther(request.headers)) return void socket.destroy()
     return void parts.built
       .then(parts.port)
       .then((port) => forwardUpgrade(request, socket, head, port))
@@ -83,7 +83,7 @@ export function createGateway(parts: GatewayParts): Gateway {
 }
 
 async function answer(parts: GatewayParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (!isKnownHost(request.headers.host, parts.hosts)) {
+  if (!isAllowedHost(request.headers.host, parts.hosts)) {
     response.writeHead(403, { 'Content-Type': 'text/plain' })
     response.end(
       'The development server answers under host names of this machine, such as localhost, ' +

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
 /** Host names that the development server answers beside those of this machine. */
-export interface KnownHosts {
+export interface AllowedHosts {
   /** In lower case, without a port. */
   readonly names: ReadonlySet<string>
   /** Addresses of this machine that others reach, as they are now. */
@@ -10,13 +10,13 @@ export interface KnownHosts {
 }
 
 /** Without options: this machine alone. */
-export const LOCAL_ONLY: KnownHosts = { names: new Set(), addresses: () => [] }
+export const LOCAL_ONLY: AllowedHosts = { names: new Set(), addresses: () => [] }
 
 /**
  * Whether a `Host` header names this machine, or a name that its user allows. The development server serves sources:
  * without this check a page of any site could read them, through a host name of its own that resolves to this machine.
  */
-export function isKnownHost(host: string | undefined, { names, addresses }: KnownHosts): boolean {
+export function isAllowedHost(host: string | undefined, { names, addresses }: AllowedHosts): boolean {
   if (host === undefined || host.length > MOST_HOST) return false
   const name = host.toLowerCase().replace(/:\d{1,5}$/, '')
   if (name === '[::1]' || LOCAL_NAME.test(name) || /^127(?:\.\d{1,3}){3}$/.test(name)) return true

@@ -7,7 +7,7 @@ import {
 } from '../../../src/client/dev/dev-messages.ts'
 import type { PageReport } from '../tell/dev-failures.ts'
 import type { SourcePlace } from './open-editor.ts'
-import { isKnownHost, LOCAL_ONLY } from './local-hosts.ts'
+import { isAllowedHost, LOCAL_ONLY } from './local-hosts.ts'
 import { isFromOwnPage } from './own-page.ts'
 
 /** What the development server does for scripts of its own pages. */
@@ -66,7 +66,7 @@ export async function answerPage(
 function isOfThisMachine({ socket, headers }: IncomingMessage): boolean {
   const { remoteAddress = '' } = socket
   const isLoopback = remoteAddress === '::1' || /^(?:::ffff:)?127\./.test(remoteAddress)
-  return isLoopback && isKnownHost(headers.host, LOCAL_ONLY)
+  return isLoopback && isAllowedHost(headers.host, LOCAL_ONLY)
 }
 
 async function readBody(request: IncomingMessage): Promise<string | undefined> {

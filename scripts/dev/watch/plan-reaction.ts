@@ -18,17 +18,17 @@ const OF_DOCUMENTS = new Set(['app.ts', 'routes.ts', 'document.tsx', 'client.tsx
 
 /**
  * Plans the update of open pages after a change, and gives new URLs to the modules that they must reload.
- * @param former the state that they run; `next` is the new one.
+ * @param previous the state that they run; `next` is the new one.
  * @param changed paths in the project of the files that differ.
  * @returns messages for pages, in this order.
  */
 export async function planReaction(
-  former: DevGeneration,
+  previous: DevGeneration,
   next: DevGeneration,
   changed: readonly string[],
   modules: ModuleServer,
 ): Promise<readonly DevMessage[]> {
-  const [before, after] = [moduleGraph(former.browser), moduleGraph(next.browser)]
+  const [before, after] = [moduleGraph(previous.browser), moduleGraph(next.browser)]
   const { root, app } = next.context
   const madeFrom = (key: string) => next.reads.usersOf(join(root, key)).map((file) => displayPath(root, file))
   const styles = [...new Set([...changed, ...changed.flatMap(madeFrom)])].filter((key) => after.styles.has(key))
@@ -42,7 +42,7 @@ export async function planReaction(
   const inlined = [...changed, ...changed.flatMap(madeFrom)]
     .flatMap((file) => after.madeOf(file))
     .filter((key) => !SOURCE.test(key))
-  const touchable = [...changed, ...importersOfStyles(after, styles), ...rewired(former.browser, next.browser)]
+  const touchable = [...changed, ...importersOfStyles(after, styles), ...rewired(previous.browser, next.browser)]
   const touched = await renewedModules(touchable, new Set(sources), modules)
   // What pages cannot apply piece by piece: images, texts and workers, another table, a stylesheet without a link.
   const isMade = changed.some((key) => next.fileUrls.isMadeFrom(join(root, key)))
@@ -72,10 +72,10 @@ export async function planReaction(
 }
 
 /** Modules whose imports lead to other files, also where their text is the same: a new file may hide another one. */
-function rewired({ inputs: former }: Metafile, { inputs }: Metafile): readonly string[] {
-  if (former === inputs) return []
+function rewired({ inputs: previous }: Metafile, { inputs }: Metafile): readonly string[] {
+  if (previous === inputs) return []
   const isRewired = ([key, { imports }]: readonly [string, Metafile['inputs'][string]]): boolean => {
-    const before = former[key]?.imports
+    const before = previous[key]?.imports
     return (
       before !== undefined && before.map(({ path }) => path).join('\n') !== imports.map(({ path }) => path).join('\n')
     )

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { listenFault } from '../../../scripts/command/dev-listening.ts'
 import { buildFailures, startFailure } from '../../../scripts/dev/tell/dev-failures.ts'
 import { forwardedHeaders } from '../../../scripts/dev/serve/forwarded-headers.ts'
-import { isKnownHost, LOCAL_ONLY } from '../../../scripts/dev/serve/local-hosts.ts'
+import { isAllowedHost, LOCAL_ONLY } from '../../../scripts/dev/serve/local-hosts.ts'
 import { createModuleUrls } from '../../../scripts/dev/compile/module-urls.ts'
 import { createLinePrinter, errorOf, parseLogLine, readableLine } from '../../../scripts/dev/tell/readable-log.ts'
 import { describeFrames, foldStack, parseStack } from '../../../scripts/dev/tell/stack-frames.ts'
@@ -24,7 +24,7 @@ test.for([
   ['evil.example:80.localhost', false],
   [`${'a'.repeat(300)}.localhost`, false],
 ] as const)('the development server answers under the name %s: %s', ([host, local]) => {
-  expect(isKnownHost(host, LOCAL_ONLY)).toBe(local)
+  expect(isAllowedHost(host, LOCAL_ONLY)).toBe(local)
 })
 
 test.for([
@@ -43,7 +43,7 @@ test.for([
   ['evil.example', false],
 ] as const)('with --host and --allow-host it answers under the name %s: %s', ([host, known]) => {
   const hosts = { names: new Set(['mill.ngrok.app']), addresses: () => ['192.168.0.7', 'fd00::7'] }
-  expect(isKnownHost(host, hosts)).toBe(known)
+  expect(isAllowedHost(host, hosts)).toBe(known)
 })
 
 test.for([

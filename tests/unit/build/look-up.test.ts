@@ -3,17 +3,17 @@ import { dirname, join } from 'node:path'
 import { context, type BuildContext, type Plugin } from 'esbuild'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { pluginsOf } from '../../../scripts/build/resolve/customization.ts'
-import { isLookUp, keepLookUps, lookUp, type KeptLookUps } from '../../../scripts/build/resolve/look-up.ts'
+import { isLookUp, createLookUpCache, lookUp, type LookUpCache } from '../../../scripts/build/resolve/look-up.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
 let folder: TempDir
-let kept: KeptLookUps
+let cache: LookUpCache
 let asked: string[]
 const building: BuildContext[] = []
 
 beforeEach(async () => {
   folder = await makeTempDir('look-up')
-  kept = keepLookUps()
+  cache = createLookUpCache()
   asked = []
   await write('node_modules/pack/index.js', `export const pack = 'package'\n`)
 })
@@ -49,7 +49,7 @@ async function builder(plugins: readonly Plugin[] = []): Promise<() => Promise<s
     bundle: true,
     write: false,
     logLevel: 'silent',
-    plugins: [kept.plugin, ...plugins, looking],
+    plugins: [cache.plugin, ...plugins, looking],
   })
   building.push(open)
   return async () => {
@@ -78,7 +78,7 @@ test('a new file that hides another one is found, also the index of a folder', a
   expect(await build()).toContain('hidden value')
   await write('value.ts', `console.log('new value')\n`)
   await write('folder/index.ts', `console.log('new folder')\n`)
-  kept.forget([join(folder.path, 'value.ts'), join(folder.path, 'folder/index.ts')])
+  cache.forget([join(folder.path, 'value.ts'), join(folder.path, 'folder/index.ts')])
   const text = await build()
   expect(text).toContain('new value')
   expect(text).toContain('new folder')
@@ -101,7 +101,7 @@ test('a package is looked up again after its manifest has changed', async () => 
   const build = await builder()
   await build()
   await write('node_modules/pack/package.json', JSON.stringify({ main: 'other.js' }))
-  kept.forget([join(folder.path, 'node_modules/pack/package.json')])
+  cache.forget([join(folder.path, 'node_modules/pack/package.json')])
   expect(await build()).toContain('other file')
 })
 
