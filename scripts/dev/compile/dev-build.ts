@@ -18,9 +18,10 @@ import type { VendorMemo } from './browser-graph.ts'
 import { openDevContexts, type DevContexts } from './dev-contexts.ts'
 import { buildParts, bundleFacts, inspect, styleWarnings, type OnWork, type Parts } from './dev-parts.ts'
 import { createGenerationFolders, type DevServerBundle, type GenerationFolders } from './generation-folders.ts'
-import { createGraphCheck, readerOf, type GraphInterfaces } from './graph-check.ts'
+import { createGraphCheck, readerOf, type GraphCheck, type GraphInterfaces } from './graph-check.ts'
 import { notePluginReads, type PluginReads } from './plugin-reads.ts'
 import { createServerFiles, type ServerFiles } from './server-files.ts'
+import { importersOfStyles } from './server-modules.ts'
 import type { VendorBundle } from './vendor-bundle.ts'
 
 /** One successful build of the sources. */
@@ -52,8 +53,8 @@ export interface DevBuild {
    */
   rebuild(changed?: readonly string[]): Promise<DevGeneration>
   /**
-   * Whether these files were saved without a change for any other module: all import and export the same as before. Then
-   * `replace` is enough.
+   * Whether these files were saved without a change of the graph: all import the same as before, and export at least the same.
+   * Then `replace` is enough.
    */
   keepsGraph(changed: readonly string[]): Promise<boolean>
   /**
@@ -104,8 +105,7 @@ export function createDevBuild(
   const state: { contexts?: DevContexts; key?: string; last?: LastBuild; verifying?: Promise<unknown> } = {}
 
   async function currentContexts(): Promise<DevContexts> {
-    const { publicNames } = readBuildInputs(options, env)
-    const defines = publicEnvDefines(publicNames, env)
+    const defines = publicEnvDefines(readBuildInputs(options, env).publicNames, env)
     const key = JSON.stringify(defines)
     if (state.contexts !== undefined && state.key === key) return state.contexts
     await dispose()
@@ -132,7 +132,8 @@ export function createDevBuild(
     }
     const previous = last?.parts.contexts === contexts ? last.parts : undefined
     const startedAt = Date.now()
-    const changes = { previous, areEdits, isRead, changesStyles: styles.length > 0 }
+    const isGraphRead = readerOf(root, reads.withUsers(changed ?? []))
+    const changes = { previous, areEdits, isRead, isGraphRead, changesStyles: styles.length > 0 }
     const parts = await buildParts(contexts, changes, { bundles, vendors, folders, onWork })
     checkComponents({ root, app }, parts.browser.metafile, parts.inspection.sources)
     last?.serverFiles.close()
@@ -151,7 +152,7 @@ export function createDevBuild(
     const { last } = state
     if (last === undefined) return rebuild(changed)
     for (const file of changed) last.replaced.add(file)
-    state.last = await replaceModules({ root, onWork }, last, reads.withUsers(changed))
+    state.last = await replaceModules({ root, graph, onWork }, last, reads.withUsers(changed))
     return generationOf(state.last.parts, reads)
   }
 
@@ -198,13 +199,21 @@ function factsOf({ sources, urls, rules }: ApplicationFacts): string {
 
 /** @param affected absolute paths of the files that were saved, and of those that are made from them. */
 async function replaceModules(
-  { root, onWork }: { readonly root: string; readonly onWork: OnWork },
+  { root, graph, onWork }: { readonly root: string; readonly graph: GraphCheck; readonly onWork: OnWork },
   last: LastBuild,
   affected: readonly string[],
 ): Promise<LastBuild> {
   const { parts } = last
-  const isOnServer = (file: string): boolean => readerOf(root, [file])(parts.server.metafile.inputs)
-  const scripts = affected.filter((file) => !STYLE.test(file) && isOnServer(file))
+  const { metafile } = parts.server
+  const isOnServer = (file: string): boolean => readerOf(root, [file])(metafile.inputs)
+  const named = await graph.stylesOf(parts, affected)
+  const renamed = [...named].filter(([file, { names }]) => names !== last.graph.styles.get(file)?.names)
+  const users = importersOfStyles(
+    root,
+    metafile,
+    renamed.map(([file]) => file),
+  )
+  const scripts = [...new Set([...affected.filter((file) => !STYLE.test(file) && isOnServer(file)), ...users])]
   const { groups } = parts.styles
   const hasStyles = affected.some((file) => STYLE.test(file))
   const [server, warnings] = await Promise.all([
@@ -212,7 +221,8 @@ async function replaceModules(
     hasStyles ? styleWarnings(parts.contexts, groups) : parts.styles.warnings,
   ])
   const unverified = last.unverified || readerOf(root, affected)(parts.inspection.inputs)
-  return { ...last, unverified, parts: { ...parts, ...server, styles: { groups, warnings } } }
+  const interfaces = { ...last.graph, styles: new Map([...last.graph.styles, ...named]) }
+  return { ...last, graph: interfaces, unverified, parts: { ...parts, ...server, styles: { groups, warnings } } }
 }
 
 /** The bundle is built again where modules cannot be compiled one by one. */

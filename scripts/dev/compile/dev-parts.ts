@@ -43,6 +43,8 @@ export interface Changes {
   readonly areEdits: boolean
   /** Whether one of them is among these inputs. */
   isRead(inputs: Metafile['inputs']): boolean
+  /** The same of those that may change the graph of modules: all but files that were replaced alone. */
+  isGraphRead(inputs: Metafile['inputs']): boolean
   readonly changesStyles: boolean
 }
 
@@ -58,7 +60,7 @@ export interface PartsTools extends PackageCaches {
  */
 export async function buildParts(
   contexts: DevContexts,
-  { previous, areEdits, isRead, changesStyles }: Changes,
+  { previous, areEdits, isRead, isGraphRead, changesStyles }: Changes,
   tools: PartsTools,
 ): Promise<Parts> {
   const { context } = contexts
@@ -74,7 +76,7 @@ export async function buildParts(
       : announced('table and actions', () => bundleFacts(contexts))
   const sameRuntime = previous !== undefined && !isRead(previous.runtime.inputs) ? previous : undefined
   const own =
-    reusable !== undefined && !isRead(reusable.browser.metafile.inputs)
+    reusable !== undefined && !isGraphRead(reusable.browser.metafile.inputs)
       ? reusable.browser
       : announced('browser bundle', () => bundleOwnModules(contexts))
   // Beside the packages' bundle for the server, which takes as long.

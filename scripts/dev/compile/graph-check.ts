@@ -6,6 +6,7 @@ import { CSS_FILE, STYLE } from '../../build/assets/css-files.ts'
 import { CSS_MODULE, type CssModules } from '../../build/assets/css-modules.ts'
 import { pluginsOf } from '../../build/resolve/customization.ts'
 import { pluginClaims } from '../../build/resolve/plugin-claims.ts'
+import { isServerModule } from '../../build/sides/server-wall.ts'
 import type { Parts } from './dev-parts.ts'
 import { readInterfaces, type ModuleInterfaces } from './module-interfaces.ts'
 import type { PluginReads } from './plugin-reads.ts'
@@ -14,8 +15,16 @@ import { isOwnModule } from './server-modules.ts'
 /** What the modules of one build have to do with each other. */
 export interface GraphInterfaces {
   readonly scripts: Promise<ModuleInterfaces>
-  /** What scripts see of stylesheets with local names, by absolute path. */
-  readonly styles: ReadonlyMap<string, string>
+  /** Of stylesheets with local names, by absolute path. */
+  readonly styles: ReadonlyMap<string, StyleInterface>
+}
+
+/** What a stylesheet with local names has to do with others. */
+export interface StyleInterface {
+  /** What scripts see of it, as JSON. */
+  readonly names: string
+  /** The files that it is composed from, and its warnings, as JSON. */
+  readonly rest: string
 }
 
 /** The interfaces of the build before. */
@@ -37,8 +46,13 @@ export interface GraphCheck {
    * @param previous of the build before, where all changes since then were edits; only those are read again.
    */
   interfacesOf(parts: Parts, before: number, previous?: PreviousInterfaces): Promise<GraphInterfaces>
-  /** Whether modules import and export the same as in that build, and no other file can be affected. */
+  /**
+   * Whether no other file can be affected but the modules that import a stylesheet: modules import the same as in that build,
+   * and export at least the same.
+   */
   keeps(parts: Parts, graph: GraphInterfaces, changed: readonly string[]): Promise<boolean>
+  /** The interfaces that stylesheets among these files have now. */
+  stylesOf(parts: Parts, files: readonly string[]): Promise<GraphInterfaces['styles']>
 }
 
 const PUBLIC_NAME = /\bPUBLIC_[A-Z0-9_]/
@@ -73,7 +87,11 @@ export function createGraphCheck(
     )
   }
 
-  async function keepScripts(graph: GraphInterfaces, files: readonly string[]): Promise<boolean> {
+  async function keepScripts(
+    { browser, server }: Parts,
+    graph: GraphInterfaces,
+    files: readonly string[],
+  ): Promise<boolean> {
     const ofSides = await claims
     if (files.some((file) => EVALUATED.test(displayPath(app, file)) || ofSides.some(({ loads }) => loads(file)))) {
       return false
@@ -82,20 +100,47 @@ export function createGraphCheck(
     const keys = files.map(keyOf)
     if (keys.some((key) => !known.has(key))) return false
     const fresh = await readInterfaces(root, keys).catch(() => undefined)
-    return keys.every((key) => fresh?.get(key) === known.get(key))
+    const hasStarOf = (key: string): boolean =>
+      [...known].some(
+        ([user, { imports }]) =>
+          imports.includes('export *') &&
+          [browser, server].some(({ metafile }) => metafile.inputs[user]?.imports.some(({ path }) => path === key)),
+      )
+    return keys.every((key) => {
+      const [before, after] = [known.get(key), fresh?.get(key)]
+      if (before === undefined || after?.imports !== before.imports) return false
+      const exported = new Set(after.exports)
+      if (!before.exports.every((name) => exported.has(name))) return false
+      // The table has rules for what its server modules export.
+      return exported.size === before.exports.length || (!isServerModule(key) && !hasStarOf(key))
+    })
   }
 
-  async function keepStyles(
-    { browser, contexts }: Parts,
-    graph: GraphInterfaces,
-    files: readonly string[],
-  ): Promise<boolean> {
-    const isStyle = (file: string): boolean => Object.hasOwn(browser.metafile.inputs, `${CSS_FILE}:${keyOf(file)}`)
-    if (files.some((file) => !isStyle(file) && reads.usersOf(file).length === 0)) return false
-    const named = files.filter((file) => CSS_MODULE.test(file) && isStyle(file))
+  const styleKey = (file: string): string => `${CSS_FILE}:${keyOf(file)}`
+
+  function stylesOf({ browser, contexts }: Parts, files: readonly string[]): Promise<GraphInterfaces['styles']> {
+    const named = files.filter(
+      (file) => CSS_MODULE.test(file) && Object.hasOwn(browser.metafile.inputs, styleKey(file)),
+    )
+    return styleInterfaces(contexts.modules, named)
+  }
+
+  async function keepStyles(parts: Parts, graph: GraphInterfaces, files: readonly string[]): Promise<boolean> {
+    const { browser, contexts } = parts
+    const { inputs } = browser.metafile
+    if (files.some((file) => !Object.hasOwn(inputs, styleKey(file)) && reads.usersOf(file).length === 0)) return false
+    const composed = new Set(
+      Object.entries(inputs).flatMap(([key, { imports }]) => (isStyleKey(key) ? imports.map(({ path }) => path) : [])),
+    )
     await contexts.modules.forget(files)
-    const fresh = await styleInterfaces(contexts.modules, named).catch(() => undefined)
-    return named.every((file) => fresh?.get(file) === graph.styles.get(file))
+    const fresh = await stylesOf(parts, files).catch(() => undefined)
+    return (
+      fresh !== undefined &&
+      [...fresh].every(([file, { names, rest }]) => {
+        const before = graph.styles.get(file)
+        return rest === before?.rest && (names === before.names || !composed.has(styleKey(file)))
+      })
+    )
   }
 
   return {
@@ -112,8 +157,9 @@ export function createGraphCheck(
       const affected = reads.withUsers(changed)
       const styles = affected.filter((file) => STYLE.test(file))
       const scripts = affected.filter((file) => !STYLE.test(file))
-      return (await keepScripts(graph, scripts)) && keepStyles(parts, graph, styles)
+      return (await keepScripts(parts, graph, scripts)) && keepStyles(parts, graph, styles)
     },
+    stylesOf,
   }
 }
 
@@ -141,24 +187,27 @@ async function readChanged(
   previous?: PreviousInterfaces,
 ): Promise<ModuleInterfaces> {
   const changed = new Set(previous?.changed.map((file) => displayPath(root, file)))
-  const known = (await previous?.graph.scripts) ?? new Map<string, string>()
+  const known: ModuleInterfaces = (await previous?.graph.scripts) ?? new Map()
   const isModule = new Set(keys)
   const unchanged = new Map([...known].filter(([key]) => isModule.has(key) && !changed.has(key)))
   const others = keys.filter((key) => !unchanged.has(key))
-  const fresh = await readInterfaces(root, others, before).catch(() => new Map<string, string>())
+  const fresh = await readInterfaces(root, others, before).catch((): ModuleInterfaces => new Map())
   return new Map([...unchanged, ...fresh])
 }
 
 function namedStyles(root: string, { inputs }: Metafile): readonly string[] {
-  const keys = Object.keys(inputs).filter((key) => key.startsWith(`${CSS_FILE}:`))
+  const keys = Object.keys(inputs).filter(isStyleKey)
   return keys.map((key) => join(root, fileOf(key))).filter((file) => CSS_MODULE.test(file))
 }
 
-/** Class names, files composed from, and warnings. */
-async function styleInterfaces(modules: CssModules, files: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const read = async (file: string): Promise<readonly [string, string]> => {
+function isStyleKey(key: string): boolean {
+  return key.startsWith(`${CSS_FILE}:`)
+}
+
+async function styleInterfaces(modules: CssModules, files: readonly string[]): Promise<GraphInterfaces['styles']> {
+  const read = async (file: string): Promise<readonly [string, StyleInterface]> => {
     const { names, composed, warnings } = await modules.compile(file)
-    return [file, JSON.stringify([names, composed, warnings])]
+    return [file, { names: JSON.stringify(names), rest: JSON.stringify([composed, warnings]) }]
   }
   return new Map(await Promise.all(files.map(read)))
 }

@@ -9,8 +9,16 @@ const CALL = /\b(?:import|require)\([^)]*\)/g
 
 const CLOCK_MS = 20 // the times of files are a few milliseconds behind the clock
 
-/** What a module has to do with others: its import statements and the names of its exports, by its path in the project. */
-export type ModuleInterfaces = ReadonlyMap<string, string>
+/** What a module has to do with others. */
+export interface ModuleInterface {
+  /** Its import statements, those of re-exports included, one a line. */
+  readonly imports: string
+  /** Names. */
+  readonly exports: readonly string[]
+}
+
+/** Interfaces by the modules' paths in the project. */
+export type ModuleInterfaces = ReadonlyMap<string, ModuleInterface>
 
 /**
  * Reads the interfaces of modules from their texts, in one pass without resolving anything. While they stay the same and
@@ -42,8 +50,8 @@ export async function readInterfaces(
   const exported = Object.values(metafile.outputs).map(({ exports }) => exports)
   const interfaces = keys.map((key, index) => {
     const text = outputFiles[index]?.text ?? ''
-    const parts = [...(text.match(STATEMENT) ?? []), ...(text.match(CALL) ?? []), ...(exported[index] ?? [])]
-    return [key, parts.join('\n')] as const
+    const imports = [...(text.match(STATEMENT) ?? []), ...(text.match(CALL) ?? [])].join('\n')
+    return [key, { imports, exports: exported[index] ?? [] }] as const
   })
   const times = await Promise.all(keys.map(async (key) => (await stat(join(root, key))).mtimeMs))
   return new Map(interfaces.filter((_, index) => (times[index] ?? 0) < before - CLOCK_MS))

@@ -1,12 +1,18 @@
 import type { BuildResult, OutputFile } from 'esbuild'
 import type { DevContexts, InMemory } from './dev-contexts.ts'
-import { compileServerEntries, compileServerModules, separableModules, type ServerModules } from './server-modules.ts'
+import {
+  compileServerEntries,
+  compileServerModules,
+  importersOfStyles,
+  separableModules,
+  type ServerModules,
+} from './server-modules.ts'
 
 /** The application's modules for Node one by one, so that a save needs no bundle. */
 export interface ServerFiles {
   /**
    * Compiles files that were saved, and keeps all others.
-   * @param files absolute paths of modules whose imports and exports are the same as before.
+   * @param files absolute paths of modules that import the same as before, and export at least the same.
    * @returns all files of a generation; `undefined` if this application needs a bundle.
    * @throws esbuild's failure.
    */
@@ -49,11 +55,13 @@ export function createServerFiles(
   }
 
   async function compileAll(): Promise<CompiledServer | undefined> {
-    const files = separableModules(contexts.context.root, server.metafile)
+    const { root } = contexts.context
+    const files = separableModules(root, server.metafile)
     if (files === undefined) return undefined
     const known = (await previous?.compiled?.catch(() => undefined))?.modules ?? new Map<string, OutputFile>()
     const isModule = new Set(files)
-    const unchanged = new Map([...known].filter(([file]) => isModule.has(file) && !changed.includes(file)))
+    const stale = new Set([...changed, ...importersOfStyles(root, server.metafile, changed)])
+    const unchanged = new Map([...known].filter(([file]) => isModule.has(file) && !stale.has(file)))
     const others = files.filter((file) => !unchanged.has(file))
     const [fresh, entries] = await Promise.all([compileServerModules(contexts, others), compileServerEntries(contexts)])
     return { modules: new Map([...unchanged, ...fresh]), entries }

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Metafile, type OutputFile, type Plugin } from 'esbuild'
 import { CSS_FILE } from '../../build/assets/css-files.ts'
+import { displayPath } from '../../build/build-options.ts'
 import { nodeOptions } from '../../build/bundle-options.ts'
 import { LAZY_PACKAGE } from '../../build/resolve/lazy-packages.ts'
 import { isPackageFile } from '../../build/runtime.ts'
@@ -86,6 +87,17 @@ export async function compileServerEntries(contexts: DevContexts): Promise<reado
     outdir: root,
   })
   return outputFiles
+}
+
+/**
+ * The modules with a copy of what scripts see of these stylesheets.
+ * @param metafile of the server's bundle.
+ * @returns absolute paths.
+ */
+export function importersOfStyles(root: string, { inputs }: Metafile, files: readonly string[]): readonly string[] {
+  const styles = new Set(files.map((file) => `${CSS_FILE}:${displayPath(root, file)}`))
+  const importers = Object.entries(inputs).filter(([, { imports }]) => imports.some(({ path }) => styles.has(path)))
+  return importers.flatMap(([key]) => (SOURCE.test(key) ? [resolve(root, key)] : []))
 }
 
 /** Whether a file of the project is compiled as a module of its own. */
