@@ -27,6 +27,18 @@ export type Customization = Pick<MillraceConfig, 'plugins' | 'alias' | 'define' 
 /** One set of options for every file, wherever an application is and whatever tsconfig is near it. */
 export const TSCONFIG = { compilerOptions: { jsx: 'react-jsx', verbatimModuleSyntax: true, target: 'ES2024' } } as const
 
+/** esbuild's options for reading imports and exports of modules from its output: every statement begins a line. */
+export const INTERFACE_OPTIONS = {
+  bundle: false,
+  write: false,
+  metafile: true,
+  logLevel: 'silent',
+  format: 'esm',
+  legalComments: 'none',
+  tsconfigRaw: TSCONFIG,
+  supported: { 'template-literal': false }, // no string spans lines
+} as const
+
 /** The path that the server gives to the files of `<out>/public`, without the base path. */
 export const PUBLIC_PATH = '/_m/assets/'
 

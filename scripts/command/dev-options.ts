@@ -58,7 +58,7 @@ const INSPECTOR = /^(?:(\[[\da-f:.]+\]|[\w.-]+):)?(\d{1,5})$/i
  * Where the debugger of the server is to listen: on this machine only, unless an address is named.
  * @throws {BuildFault} for a value that is not a port, with or without an address.
  */
-export function inspectorOf(values: DevArguments): InspectorAddress | undefined {
+function inspectorOf(values: DevArguments): InspectorAddress | undefined {
   const { inspect, 'inspect-wait': wait } = values
   const text = wait ?? inspect
   if (text === undefined) return undefined

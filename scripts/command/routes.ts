@@ -36,7 +36,7 @@ export async function routes(args: readonly string[]): Promise<void> {
  * The table as text.
  * @param folder the application's, from the project: left out of the paths.
  */
-export function routeList({ sources, urls, rules }: ApplicationFacts, folder: string): string {
+function routeList({ sources, urls, rules }: ApplicationFacts, folder: string): string {
   const modules = Object.entries(sources).map(([pattern, kinds]) => {
     const brought = Object.entries(kinds).map(([kind, source]) => `${kind} ${source.replace(folder, '')}`)
     const { params = {}, linked } = urls[pattern] ?? {}

@@ -65,7 +65,7 @@ export function groupStyles(metafile: Metafile, entry: string, routeModules: rea
  * @param cuts where to stop: the table loads these modules, with their own styles. Any other dynamic import counts as a
  * static one, because nothing would load its styles later.
  */
-export function reachedStyles(metafile: Metafile, from: string, cuts: ReadonlySet<string>): readonly string[] {
+function reachedStyles(metafile: Metafile, from: string, cuts: ReadonlySet<string>): readonly string[] {
   const seen = new Set<string>()
   const styles: string[] = []
 

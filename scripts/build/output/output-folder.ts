@@ -14,15 +14,15 @@ export interface OutputFolder {
    * Keeps the files of the replaced build, and of those that it has kept itself, except for files that the staged build
    * has too. See `src/server/assets/kept-builds.ts`.
    */
-  keepFormer(build: KeptOutput): Promise<void>
+  keepFormer(build: NewBuild): Promise<void>
   /** Replaces the former build, which is untouched until then. */
   publish(): Promise<void>
   /** Removes the staging folder; harmless after `publish`. */
   discard(): Promise<void>
 }
 
-/** The build for which the others are kept. */
-export interface KeptOutput {
+/** The build that replaces the former one. */
+export interface NewBuild {
   readonly buildId: string
   /** Names of its public files. */
   readonly names: Iterable<string>

@@ -44,7 +44,7 @@ export interface InspectionBundle {
  * The first half of `readApplication`.
  * @throws {BuildFault} for faults of actions that are visible without running them.
  */
-export async function bundleInspection(context: BundleContext, plugins: readonly Plugin[]): Promise<InspectionBundle> {
+async function bundleInspection(context: BundleContext, plugins: readonly Plugin[]): Promise<InspectionBundle> {
   await checkActionNames(context)
   const { outputFiles, metafile } = await build(inspectionOptions(context, plugins))
   return { text: outputFiles[0]?.text ?? '', inputs: metafile.inputs }

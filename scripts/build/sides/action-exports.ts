@@ -1,6 +1,6 @@
 import { build } from 'esbuild'
 import { BuildFault } from '../build-fault.ts'
-import { displayPath, TSCONFIG } from '../build-options.ts'
+import { displayPath, INTERFACE_OPTIONS } from '../build-options.ts'
 
 /**
  * The names that a module with actions exports, except types, read without running it.
@@ -11,15 +11,7 @@ export async function actionExports(root: string, file: string): Promise<readonl
   const { metafile, outputFiles } = await build({
     entryPoints: [file],
     absWorkingDir: root,
-    bundle: false,
-    write: false,
-    metafile: true,
-    logLevel: 'silent',
-    format: 'esm',
-    legalComments: 'none',
-    tsconfigRaw: TSCONFIG,
-    // Strings then never span lines, so that every line that looks like a statement is one.
-    supported: { 'template-literal': false },
+    ...INTERFACE_OPTIONS,
   })
   const [output] = Object.values(metafile.outputs)
   const names = output?.exports ?? []

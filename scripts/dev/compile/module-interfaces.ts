@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { TSCONFIG } from '../../build/build-options.ts'
+import { INTERFACE_OPTIONS } from '../../build/build-options.ts'
 
 /** In esbuild's output, where every statement is at the start of a line and no string spans two. */
 const STATEMENT = /^(?:import\b[^;]*;|export (?:\{[^}]*\}|\*[^;]*?) from [^;]*;)$/gm
@@ -37,15 +37,8 @@ export async function readInterfaces(
     entryPoints: keys.map((key, index) => ({ in: join(root, key), out: String(index) })),
     absWorkingDir: root,
     outdir: join(root, 'dist/interfaces'),
-    bundle: false,
-    write: false,
-    metafile: true,
-    logLevel: 'silent',
-    format: 'esm',
+    ...INTERFACE_OPTIONS,
     jsxDev: true,
-    legalComments: 'none',
-    tsconfigRaw: TSCONFIG,
-    supported: { 'template-literal': false },
   })
   const exported = Object.values(metafile.outputs).map(({ exports }) => exports)
   const interfaces = keys.map((key, index) => {

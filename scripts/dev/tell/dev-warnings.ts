@@ -31,7 +31,7 @@ export function createWarningPrinter(print: (text: string) => void): WarningPrin
 }
 
 /** A warning for the terminal. */
-export function warningText({ kind, message, frame, detail }: DevWarning): string {
+function warningText({ kind, message, frame, detail }: DevWarning): string {
   const place = frame === undefined ? '' : `${frame.file}:${frame.line}:${frame.column}: `
   // The rest of what React says is in the browser, and often here, from the server's own rendering.
   const said = kind === 'react' ? (message.split('\n\n')[0] ?? '') : message
