@@ -18,14 +18,19 @@ export function compilePlainSource(tokens: readonly Token[]): ((path: string) =>
   if (parts === undefined || varying === undefined) return undefined
   const groups = tokens.filter((token) => typeof token === 'object').length
 
+  const variable = parts.findIndex((part) => typeof part === 'object')
+  const start = `/${parts.slice(0, variable === -1 ? parts.length : variable).join('/')}`
+
   return (path) => {
+    // Most paths that a rule is tried for differ early.
+    if (path.slice(0, start.length).toLowerCase() !== start) return undefined
     const ends = segmentEnds(path)
     const spare = ends.length - parts.length + 1 // segments for the part that varies
     const part = parts[varying]
     if (varying === -1 ? spare !== 1 : typeof part !== 'object' || spare < part.least || spare > part.most) {
       return undefined
     }
-    const ranges = new Int32Array(2 * (groups + 1)).fill(-1)
+    const ranges = Array<number>(2 * (groups + 1)).fill(-1)
     let segment = 0
     for (const [at, part] of parts.entries()) {
       const count = at === varying ? spare : 1

@@ -121,10 +121,14 @@ function linkOf(entry: string, integrity: string): string {
   return `<${entry}>; rel=modulepreload; nonce="${NONCE_MARK}"${must}`
 }
 
-/** Inserts the nonce. */
+/** Inserts the nonce. Not by `join`, which copies the text; what is added up is copied once, with the whole document. */
 function stamp(template: string): (nonce: string) => string {
-  const parts = template.split(NONCE_MARK)
-  return parts.length === 1 ? () => template : (nonce) => parts.join(nonce)
+  const [first = '', ...rest] = template.split(NONCE_MARK)
+  return (nonce) => {
+    let text = first
+    for (const part of rest) text += nonce + part
+    return text
+  }
 }
 
 function addFiles(
