@@ -57,13 +57,24 @@ export function requestLogInDevelopment(log: Logger): RequestLog {
  */
 export function requestLogTo(destination: { write(line: string): unknown }, log: Logger, worker?: number): RequestLog {
   const start = worker === undefined ? '' : `"worker":${worker},`
+  const [quotedMethod, quotedRoute] = [quoteAsBefore(), quoteAsBefore()]
   return ({ requestId, traceId, method, route = null, status, durationMs, bytes, aborted, refused }) => {
     if (!log.isLevelEnabled('info')) return
     destination.write(
-      `{"level":30,"time":${Date.now()},${start}"requestId":"${requestId}"${traceId === undefined ? '' : `,"traceId":"${traceId}"`},"method":${JSON.stringify(method)},` +
-        `"route":${JSON.stringify(route)},"status":${status},"durationMs":${durationMs},"bytes":${bytes}` +
+      `{"level":30,"time":${Date.now()},${start}"requestId":"${requestId}"${traceId === undefined ? '' : `,"traceId":"${traceId}"`},"method":${quotedMethod(method)},` +
+        `"route":${quotedRoute(route)},"status":${status},"durationMs":${durationMs},"bytes":${bytes}` +
         `${aborted ? ',"aborted":true' : ''}${refused === undefined ? '' : `,"refused":${JSON.stringify(refused)}`}}\n`,
     )
+  }
+}
+
+/** Quotes a text that is mostly the same as the one before. */
+function quoteAsBefore(): (text: string | null) => string {
+  let last: string | null = null
+  let quoted = 'null'
+  return (text) => {
+    if (text !== last) [last, quoted] = [text, JSON.stringify(text)]
+    return quoted
   }
 }
 

@@ -34,3 +34,9 @@ describe('If-None-Match', () => {
     expect(matchesTag(header, 'W/"a"')).toBe(false)
   })
 })
+
+test('is the same for a document that comes again, at once or after another one', () => {
+  const tags = ['a', 'a', 'b', 'a'].map((html) => documentTag(html, 'rest', 'build'))
+  expect(new Set(tags).size).toBe(2)
+  expect([tags[1], tags[3]]).toEqual([tags[0], tags[0]])
+})

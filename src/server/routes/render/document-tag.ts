@@ -3,6 +3,9 @@ import { createHash, hash } from 'node:crypto'
 const TAG_LENGTH = 22 // base64url digits, at least 128 bits: no two documents share a tag
 const ONE_PIECE = 16_384 // characters; beyond that, joining strings costs more than hashing them one by one
 
+/** The last document of one piece: most pages are the same for the next visitor, and to compare costs less than to hash. */
+const last = { text: '', digest: '' }
+
 /**
  * The weak ETag of a document: equal for equal content, on every instance, whatever the nonce and the encoding. A
  * cryptographic hash, because visitors write parts of documents: with a checksum they could make a changed page look
@@ -17,9 +20,16 @@ export function documentTag(html: string, rest: string, build: string): string {
   // A text at once: a buffer for the digest costs more than hashing a small document.
   const digest =
     html.length + rest.length < ONE_PIECE
-      ? hash('sha256', head + html + rest, 'base64url')
+      ? digestOf(head + html + rest)
       : createHash('sha256').update(head).update(html).update(rest).digest('base64url')
   return `W/"${digest.slice(0, TAG_LENGTH)}"`
+}
+
+function digestOf(text: string): string {
+  if (text === last.text) return last.digest
+  const digest = hash('sha256', text, 'base64url')
+  Object.assign(last, { text, digest })
+  return digest
 }
 
 /** Whether `If-None-Match` names the tag; weak comparison (RFC 9110, section 8.8.3.2). */
