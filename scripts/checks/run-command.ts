@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { delimiter, join } from 'node:path'
 
 /** Options of a command. */
-export interface CommandOptions {
+interface CommandOptions {
   /** Working directory; also where `node_modules/.bin` is looked up. */
   readonly cwd: string
   /** Added to this process's environment. */
@@ -16,7 +16,7 @@ export interface CommandOptions {
 }
 
 /** How a command ended. */
-export interface CommandResult {
+interface CommandResult {
   /** Exit code; 1 if a signal ended it. */
   readonly code: number
   /** stdout and stderr in the order of output; empty unless collected. */
@@ -24,7 +24,7 @@ export interface CommandResult {
 }
 
 /** This process's environment with the project's own tools first, so that scripts also work outside npm. */
-export function toolEnvironment(cwd: string): NodeJS.ProcessEnv {
+function toolEnvironment(cwd: string): NodeJS.ProcessEnv {
   const bin = join(cwd, 'node_modules', '.bin')
   return { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}` }
 }

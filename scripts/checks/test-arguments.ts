@@ -1,5 +1,5 @@
 /** What `npm test` runs. */
-export type TestMode = 'quick' | 'all' | 'soak' | 'words'
+type TestMode = 'quick' | 'all' | 'soak' | 'words'
 
 /** The parsed arguments of `npm test`. */
 export interface TestArguments {

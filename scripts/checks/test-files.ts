@@ -5,7 +5,7 @@ import { listImports } from './import-list.ts'
 import { ArgumentFault } from './test-arguments.ts'
 
 /** Projects of `vitest.config.ts`, each with the folder of its name under `tests`. */
-export const PROJECTS = ['unit', 'http', 'browser', 'engines', 'ops', 'package', 'soak'] as const
+const PROJECTS = ['unit', 'http', 'browser', 'engines', 'ops', 'package', 'soak'] as const
 
 /** A project of `vitest.config.ts`. */
 export type TestProject = (typeof PROJECTS)[number]

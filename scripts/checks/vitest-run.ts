@@ -52,7 +52,7 @@ export function passedAtSecondAttempt(report: VitestReport | undefined): readonl
 }
 
 /** Options of a run of vitest. */
-export interface VitestRun {
+interface VitestRun {
   /** From `vitest.config.ts`. */
   readonly project: string
   /** Paths in the project; default: all files of the project in `vitest.config.ts`. */

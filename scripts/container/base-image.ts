@@ -5,7 +5,7 @@ import { collectOutput } from './collect-output.ts'
 import type { Engine } from './engine.ts'
 
 /** The parts of the base image are not available on this machine. */
-export class BaseImageError extends Error {
+class BaseImageError extends Error {
   override readonly name = 'BaseImageError'
 }
 

@@ -7,7 +7,7 @@ import type { InstalledPackage } from './package-closure.ts'
 import type { SystemFile } from './system-files.ts'
 
 /** The parts of a component that we read. */
-export interface Component {
+interface Component {
   readonly 'bom-ref': string
   readonly type: string
   readonly name: string
@@ -25,7 +25,7 @@ export interface BillOfMaterials {
 }
 
 /** Content of the image. */
-export interface ImageParts {
+interface ImageParts {
   /** Packages in its `node_modules`. */
   readonly packages: readonly InstalledPackage[]
   /** Packages whose code is in the bundles. */

@@ -8,7 +8,7 @@ import { createVerdicts, type Verdicts } from './verdict.ts'
 const LISTENING = /listening on http:\/\/localhost:(\d+)/
 
 /** What the check works with. */
-export interface NewApplicationRequest {
+interface NewApplicationRequest {
   /** Absolute path of this project, with its packages installed. */
   readonly context: string
   /** Absolute path of a folder to create. */

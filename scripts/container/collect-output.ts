@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
 /** A program that could not be run, or exited with an error; contains its output. */
-export class ProgramError extends Error {
+class ProgramError extends Error {
   override readonly name = 'ProgramError'
 }
 
 /** How a program is run. */
-export interface CollectOptions {
+interface CollectOptions {
   readonly cwd: string
   /** Added to this process's environment. */
   readonly env?: Readonly<Record<string, string>>

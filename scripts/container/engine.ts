@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { collectOutput } from './collect-output.ts'
 
 /** An image's settings for running it. */
-export interface ImageConfig {
+interface ImageConfig {
   readonly env: Readonly<Record<string, string>>
   /** Absolute path in the image. */
   readonly workdir: string
@@ -28,7 +28,7 @@ export interface BuiltImage {
 }
 
 /** Options of a build. */
-export interface BuildRequest {
+interface BuildRequest {
   /** Absolute path of the folder that is sent to the build. */
   readonly context: string
   /** Absolute path of the Dockerfile. */

@@ -12,7 +12,7 @@ export interface InstalledPackage {
 }
 
 /** A package that the server imports but that is not installed for production. */
-export class MissingPackageError extends Error {
+class MissingPackageError extends Error {
   override readonly name = 'MissingPackageError'
 }
 

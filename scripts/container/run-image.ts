@@ -6,7 +6,7 @@ import type { BuiltImage } from './engine.ts'
 import type { MemoryGroup } from './memory-limit.ts'
 
 /** Options for running an image. */
-export interface RunOptions {
+interface RunOptions {
   /** Added to the image's own environment. */
   readonly env?: Readonly<Record<string, string>>
   /** Replaces the image's command; the entry point stays. */

@@ -12,13 +12,13 @@ export interface SystemFile {
 }
 
 /** A package of the base image's Debian. */
-export interface SystemPackage {
+interface SystemPackage {
   readonly name: string
   readonly version: string
 }
 
 /** Node may not report its libraries, or tini may be missing; the message says what to install. */
-export class SystemFileError extends Error {
+class SystemFileError extends Error {
   override readonly name = 'SystemFileError'
 }
 

@@ -14,14 +14,6 @@ export const MODULE_FOLDERS = [
   'scripts/command',
 ] as const
 
-/** Entries of `exports` with types, by their source, from which the declarations are made. */
-export interface Entry {
-  /** As in `exports`: `./server`. */
-  readonly path: string
-  /** From the project's folder. */
-  readonly source: string
-}
-
 /**
  * Packages that the server imports at run time, and that an application has in its `node_modules` through this one.
  * Imports of them name a file of this package: a bundle of the application could not resolve their own names if the

@@ -5,7 +5,7 @@ import type { CompiledModules, VendorSide } from './compile-modules.ts'
 import { fileName, OPTIONAL_PACKAGES, packageName, PEERS, RUN_TIME_PACKAGES } from './package-parts.ts'
 
 /** Bundled packages, so that an installation has few packages. */
-export interface VendoredPackages {
+interface VendoredPackages {
   /** Contents by path in `lib`. */
   readonly files: ReadonlyMap<string, string>
   /** `name@version` of each, in order. */

@@ -80,7 +80,7 @@ export interface Metadata {
 }
 
 /** Metadata that depends on the loader's result. Must not suspend, because it is needed for the head. */
-export type MetadataExport<Props> = Metadata | ((props: Props) => Metadata)
+type MetadataExport<Props> = Metadata | ((props: Props) => Metadata)
 
 /** A module named by `page`. */
 export interface PageModule {

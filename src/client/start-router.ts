@@ -44,12 +44,12 @@ import type {
 } from './react/router-types.ts'
 
 /** The router, and its parts for inspectors. */
-export interface StartedRouter extends LoadedRouter {
+interface StartedRouter extends LoadedRouter {
   readonly insight: RouterInsight
 }
 
 /** Options of a client router. */
-export interface StartOptions {
+interface StartOptions {
   readonly window: Window & typeof globalThis
   readonly routes: RouteDefinitions
   readonly modules: ModuleCache

@@ -23,7 +23,7 @@ export interface BuiltApp {
 }
 
 /** What the process adds to what the build knows. */
-export interface BuiltAppOptions extends Pick<
+interface BuiltAppOptions extends Pick<
   CreateAppOptions,
   'logDestination' | 'worker' | 'onRevalidate' | 'observe' | 'connections' | 'isEmbedded' | 'environment'
 > {

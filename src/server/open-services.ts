@@ -30,7 +30,7 @@ export interface Services extends RequestServices {
 }
 
 /** Facts about build and process that services use. */
-export interface ServiceOptions
+interface ServiceOptions
   extends
     Pick<DataCacheOptions, 'buildId' | 'onRevalidate' | 'now' | 'drops'>,
     Pick<RequestServices, 'adoptAction' | 'texts'> {

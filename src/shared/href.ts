@@ -5,13 +5,13 @@ import { parsePattern } from './route-pattern.ts'
 import { encodeSegment } from './route-segment.ts'
 
 /** One value in the search part; numbers and booleans are formatted by `String`. */
-export type SearchValue = string | number | boolean
+type SearchValue = string | number | boolean
 
 /** The search part of a URL: a list repeats its key, `undefined` omits the key. */
 export type HrefSearch = Readonly<Record<string, SearchValue | readonly SearchValue[] | undefined>>
 
 /** Options of `href`. */
-export interface HrefOptions {
+interface HrefOptions {
   /** What the page's schema gives for absent search params: those with these values are left out of the URL. */
   readonly defaults?: HrefSearch | undefined
 }
@@ -21,7 +21,7 @@ type HrefRest = [search?: HrefSearch | undefined, options?: HrefOptions | undefi
 /** Arguments of `href` after the pattern: params, required where the pattern needs any, the search part, options. */
 // By the pattern's text and not by its params: for the type of an argument, the compiler would go through those of every
 // pattern of the table.
-export type HrefArgs<Pattern extends string> = string extends Pattern
+type HrefArgs<Pattern extends string> = string extends Pattern
   ? [params?: Params<string> | undefined, ...HrefRest]
   : [Pattern] extends [`${string}[${string}`]
     ? [Pattern] extends [`${infer Start}/[[...${string}`]

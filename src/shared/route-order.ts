@@ -1,5 +1,4 @@
 import type { PatternSegment } from './route-pattern.ts'
-import { parsePattern } from './route-pattern.ts'
 
 const RANK = { static: 0, param: 1, catchAll: 2, optionalCatchAll: 3 } as const
 
@@ -18,12 +17,4 @@ export function compareSegments(left: readonly PatternSegment[], right: readonly
     }
   }
   return left.length - right.length
-}
-
-/** The patterns in the order in which they are tried, whatever the order of the input. */
-export function sortPatterns(patterns: readonly string[]): readonly string[] {
-  return patterns
-    .map(parsePattern)
-    .toSorted((left, right) => compareSegments(left.segments, right.segments))
-    .map((pattern) => pattern.source)
 }

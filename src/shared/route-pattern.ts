@@ -59,7 +59,7 @@ export interface ParsedPattern {
 }
 
 /**
- * Parses a pattern without checking it, because this also runs in the browser: `validatePatterns` finds faulty patterns
+ * Parses a pattern without checking it, because this also runs in the browser: `validateRouteTable` finds faulty patterns
  * in the build and at the server's start, and here they have some harmless meaning.
  */
 export function parsePattern(pattern: string): ParsedPattern {

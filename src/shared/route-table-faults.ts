@@ -9,9 +9,6 @@ import type { ParsedPattern, PatternSegment } from './route-pattern.ts'
 import { parseValidPattern } from './route-pattern-faults.ts'
 import { RouteTableError } from './route-table-error.ts'
 
-export { RouteTableError } from './route-table-error.ts'
-export type { RouteTableFault } from './route-table-error.ts'
-
 const MEMBERS: Readonly<Record<keyof SegmentDefinition, true>> = {
   params: true,
   linked: true,
@@ -101,15 +98,6 @@ function checkGuards(definitions: RouteDefinitions, answering: ReadonlySet<strin
       'Write the guard on the entry whose key the guarded ones begin with',
     )
   }
-}
-
-/**
- * Validates patterns that all answer URLs.
- * @param patterns as written, groups included; a duplicate is a fault.
- * @throws {RouteTableError} for the first fault.
- */
-export function validatePatterns(patterns: readonly string[]): void {
-  checkRoutes(patterns.map(parseValidPattern))
 }
 
 function checkRoutes(routes: readonly ParsedPattern[]): void {

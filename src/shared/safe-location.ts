@@ -5,7 +5,7 @@
 import { escapeUrlText } from './url-text.ts'
 
 /** Where a redirect may lead. */
-export interface LocationScope {
+interface LocationScope {
   /** Whether an absolute http(s) URL is accepted. Only for targets written by the application's author. */
   readonly external: boolean
 }

@@ -48,7 +48,7 @@ export interface PageTexts {
 }
 
 /** Texts that the browser says. */
-export interface BrowserTexts {
+interface BrowserTexts {
   /** A file of the page has not loaded. */
   readonly notLoaded: string
   /** A button or a link. */

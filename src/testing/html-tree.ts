@@ -49,7 +49,7 @@ export async function parseHtml(html: string): Promise<HtmlTree> {
 }
 
 /** Whether a node is an element. */
-export function isElement(node: Node): node is HtmlNode {
+function isElement(node: Node): node is HtmlNode {
   return 'tagName' in node
 }
 

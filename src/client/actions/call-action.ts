@@ -69,7 +69,7 @@ export interface CallHost {
 }
 
 /** The part of the router that calls use. */
-export type CallRouter = Pick<RouterCore, 'screen' | 'leavingFor' | 'show' | 'refresh' | 'forget' | 'catchUp'>
+type CallRouter = Pick<RouterCore, 'screen' | 'leavingFor' | 'show' | 'refresh' | 'forget' | 'catchUp'>
 
 /** How a visitor has called an action. */
 export type CallSource = Pick<MadeCall, 'form' | 'by' | 'label'>

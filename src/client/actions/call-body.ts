@@ -8,7 +8,7 @@ import {
 } from '../../shared/protocol/action-call.ts'
 
 /** A call in its form for the network. */
-export interface CallBody {
+interface CallBody {
   readonly body: FormData | string
   /** Set if the body is not a form, whose type the browser knows. */
   readonly type?: string

@@ -25,7 +25,7 @@ export interface CallStarter {
 }
 
 /** Parts of the call starter. */
-export interface CallStarterParts extends Pick<
+interface CallStarterParts extends Pick<
   CallHost,
   'window' | 'world' | 'known' | 'retry' | 'router' | 'online' | 'outdated' | 'leave' | 'keepDrafts'
 > {

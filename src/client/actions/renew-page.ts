@@ -1,5 +1,5 @@
 /** Parts for reloading a page of a former build. */
-export interface RenewParts {
+interface RenewParts {
   readonly window: Window
   /** Whether calls or a navigation are pending, or a blocker would stop the visitor. */
   isBusy(): boolean

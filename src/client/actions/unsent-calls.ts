@@ -16,13 +16,13 @@ import { createUnsentBar, type UnsentBar, type UnsentRow } from './unsent-bar.ts
  * How long a call may send itself, in ms from its start: the server recognises repetitions by their key for ten
  * minutes, and a late attempt needs time to arrive.
  */
-export const SENDS_ITSELF_MS = 540_000
+const SENDS_ITSELF_MS = 540_000
 
 const FIRST_LOOK_MS = 5_000 // a restarted server is back by then; the call's own retries cover less
 const LONGEST_LOOK_MS = 60_000
 
 /** Why a call was not sent: no answer, or the server is overloaded. */
-export type UnsentReason = 'offline' | 'busy'
+type UnsentReason = 'offline' | 'busy'
 
 /** A call that was made. */
 export interface MadeCall {
@@ -61,7 +61,7 @@ export interface UnsentCalls {
 }
 
 /** Parts of the unsent calls. */
-export interface UnsentCallsParts {
+interface UnsentCallsParts {
   readonly window: Window
   /** Ids of actions with unsent calls; changed here, and `tell` is called then. */
   readonly unsent: Set<string>
@@ -74,7 +74,7 @@ export interface UnsentCallsParts {
 }
 
 /** Its texts. */
-export type UnsentTexts = Pick<
+type UnsentTexts = Pick<
   Texts,
   | 'notSent'
   | 'notSentUnnamed'

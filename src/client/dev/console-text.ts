@@ -29,7 +29,7 @@ function textOf(value: unknown): string {
 }
 
 /** What React says on the console about the page. */
-export interface ReactComplaint {
+interface ReactComplaint {
   /** `failure`: the browser builds another page than the server sent. `warning`: everything else. */
   readonly kind: 'failure' | 'warning'
   readonly text: string

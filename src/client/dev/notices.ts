@@ -6,7 +6,7 @@ import { positionOf } from './fold-frames.ts'
 import type { OpenInEditor } from './overlay.ts'
 
 /** What warnings are about; those of one source are replaced together. */
-export type NoticeSource = 'build' | 'page' | 'react' | 'requests'
+type NoticeSource = 'build' | 'page' | 'react' | 'requests'
 
 /** The warnings of a page: a badge with their number, which opens their list. */
 export interface Notices {

@@ -5,7 +5,7 @@ import { failureText } from './failure-text.ts'
 import { failureArticle } from './overlay-article.ts'
 
 /** Shows failures over the page, one at a time; Escape and a button close it until the next failure. */
-export interface Overlay {
+interface Overlay {
   /** Adds a failure, or counts an equal one. A failed build replaces all others. */
   show(failure: DevFailure): void
   /** Removes failures of these kinds. */

@@ -4,7 +4,7 @@ import { explain } from './dev-requests.ts'
 import type { Notices } from './notices.ts'
 
 /** Checks the page on screen for a title and for the sizes of its images, after each navigation. */
-export interface PageChecks {
+interface PageChecks {
   /** Called after hydration, with the page's router. */
   found(insight: RouterInsight, router: Pick<InspectedRouter, 'subscribe'>): void
   check(): void

@@ -4,7 +4,7 @@ import { reactComplaint } from './console-text.ts'
 import type { PageComplaint } from './dev-messages.ts'
 
 /** Receives what goes wrong in the page. */
-export interface FailureListener {
+interface FailureListener {
   failed(complaint: PageComplaint): void
   warned(complaint: PageComplaint): void
   /** React has rendered a part of the page again, in the browser. */

@@ -3,7 +3,7 @@ import { DEV_SETTLED_PATH } from './dev-messages.ts'
 import type { InspectedRouter } from '../inspect/router-insight.ts'
 
 /** Loads the document again. Text that was typed, and the scroll position, stay. */
-export interface PageReload {
+interface PageReload {
   /** Called after hydration, with the page's router, which has the typed text. */
   found(router: Pick<InspectedRouter, 'leaving'>): void
   reload(): void

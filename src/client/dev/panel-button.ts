@@ -1,7 +1,7 @@
 import { BUTTON_PLACES, type PanelLayout, type PanelSetting } from './panel-setting.ts'
 
 /** The small button that opens the panel. */
-export interface PanelButton {
+interface PanelButton {
   show(): void
   hide(): void
 }

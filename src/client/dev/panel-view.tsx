@@ -10,7 +10,7 @@ import { BUTTON_PLACES, DOCKS, type PanelLayout, type PanelSetting } from './pan
 import { PANEL_STYLE } from './panel-style.ts'
 
 /** Options of a panel. */
-export interface PanelOptions {
+interface PanelOptions {
   readonly container: ShadowRoot
   readonly setting: PanelSetting
   readonly observer: PageObserver

@@ -5,7 +5,7 @@ import type { PanelSetting } from './panel-setting.ts'
 import type { MountedPanel } from './panel-view.tsx'
 
 /** Shows on any page what `/lab/inspector` shows. */
-export interface Panel {
+interface Panel {
   /** Called after hydration, with the page's router. Shows the panel if it is switched on, and its button if not. */
   inspect(insight: RouterInsight): void
 }

@@ -2,7 +2,7 @@ import type { InspectedRouter, RouterInsight } from '../inspect/router-insight.t
 import type { DevFailure } from './dev-messages.ts'
 
 /** Failures of requests, as the page sees them that has made them, or another one. */
-export interface RequestFailures {
+interface RequestFailures {
   /** Called after hydration, with the page's router. */
   found(insight: RouterInsight, router: Pick<InspectedRouter, 'subscribe'>): void
   /**

@@ -15,7 +15,7 @@ import type { DropsMessage } from '../../shared/protocol/drops-event.ts'
 import type { LiveRouter } from '../react/router-types.ts'
 
 /** Time, chance and the browser, for tests. */
-export interface LiveDataWorld {
+interface LiveDataWorld {
   readonly document: Pick<Document, 'visibilityState'>
   /** Calls back after some ms. */
   readonly after: (ms: number, run: () => void) => unknown

@@ -4,7 +4,7 @@ import type { NavigateOptions, NavigationKind, Router } from '../react/router-ty
 import { withoutDefaults } from '../react/search-defaults.ts'
 
 /** A change of the search params of a page. */
-export interface SearchChange {
+interface SearchChange {
   /** The last view of the page that the component has rendered. */
   readonly of: RouteView
   /** All params, or a function of the former ones. */

@@ -14,7 +14,7 @@
 import { DROPS_EVENT, type DropsMessage } from '../../shared/protocol/drops-event.ts'
 
 /** Someone who listens. */
-export interface EventListeners {
+interface EventListeners {
   /** Names of the events to hear. */
   readonly names: readonly string[]
   /** @param data parsed JSON. */

@@ -14,12 +14,12 @@ export interface InspectorSection {
 }
 
 /** Sources of the sections; a `RouterInsight` has them. */
-export type SectionFacts = Pick<RouterInsight, 'router' | 'known' | 'prefetcher' | 'journal'> & {
+type SectionFacts = Pick<RouterInsight, 'router' | 'known' | 'prefetcher' | 'journal'> & {
   readonly store: Pick<RouterInsight['store'], 'requests'>
 }
 
 /** The titles, in the order of the sections. */
-export const SECTION_TITLES: Readonly<Record<InspectorSection['id'], string>> = {
+const SECTION_TITLES: Readonly<Record<InspectorSection['id'], string>> = {
   screen: 'Screen',
   cache: 'Cache',
   requests: 'Requests',

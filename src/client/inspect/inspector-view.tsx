@@ -10,7 +10,7 @@ export interface InspectorCommands {
 }
 
 /** Props of `InspectorView`. */
-export interface InspectorViewProps {
+interface InspectorViewProps {
   readonly tables: readonly InspectorTable[]
   /** Offered for rows with a path. */
   readonly commands?: InspectorCommands | undefined

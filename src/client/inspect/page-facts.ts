@@ -1,7 +1,7 @@
 /** What the browser and the document tell about a page, beside the client router's own knowledge. */
 
 /** A loader, or a phase of the answer, on the server. Source: `Server-Timing`. */
-export interface ServerTime {
+interface ServerTime {
   /** A segment's id for a loader; otherwise the phase: `shell`, `head`, `discarded`. */
   readonly name: string
   readonly durationMs: number

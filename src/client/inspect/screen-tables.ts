@@ -17,7 +17,7 @@ import { stateCell } from './inspector-tables.ts'
 import { matchTimings } from './request-tables.ts'
 
 /** Sources of the tables about the screen. */
-export type ScreenFacts = Pick<RouterInsight, 'router' | 'known' | 'journal'> & {
+type ScreenFacts = Pick<RouterInsight, 'router' | 'known' | 'journal'> & {
   readonly store: Pick<RouterInsight['store'], 'requests'>
 }
 

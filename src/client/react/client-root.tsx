@@ -3,7 +3,7 @@ import type { Screen, HostedRouter } from './router-types.ts'
 import { RouterContext } from './contexts.ts'
 
 /** Props of `ClientRoot`. */
-export interface ClientRootProps {
+interface ClientRootProps {
   readonly router: HostedRouter
   readonly screen: Screen
   /** The tree of the screen. */

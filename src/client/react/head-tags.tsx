@@ -3,7 +3,7 @@ import { withBasePath } from '../../shared/base-path.ts'
 import type { Metadata } from '../module-types.ts'
 
 /** Props of `HeadTags`. */
-export interface HeadTagsProps {
+interface HeadTagsProps {
   readonly metadata: Metadata
   /** Makes a relative canonical URL absolute, and those of Open Graph. */
   readonly origin: string | undefined

@@ -16,7 +16,7 @@ import { layoutId, leafModule, pageId, shownChain, type RouteView } from './rout
 import { SegmentBoundary } from './boundaries.tsx'
 
 /** Input of one render of the whole document. */
-export interface RouteTreeInput {
+interface RouteTreeInput {
   readonly document: ComponentType<DocumentProps>
   readonly view: RouteView
   /** Contains every module of `viewModules(view)`. */
@@ -28,7 +28,7 @@ export interface RouteTreeInput {
 }
 
 /** Parts that let a tree change into another one. */
-export interface ClientTree {
+interface ClientTree {
   /** Error boundaries reset when it changes. */
   readonly visit: number
   /** Identifies an instance of a segment: with other params of its own, a segment is another instance. */

@@ -10,13 +10,13 @@ export class RouteCancelled extends Error {
 }
 
 /** The parts of a route. */
-export type RoutePart = 'script' | 'stylesheet' | 'route data'
+type RoutePart = 'script' | 'stylesheet' | 'route data'
 
 /** Why a part did not load: no answer from this site, or an answer with another status than 200. */
-export type FailureReason = 'offline' | 'server'
+type FailureReason = 'offline' | 'server'
 
 /** Further facts about a part that did not load. */
-export interface RouteLoadErrorOptions {
+interface RouteLoadErrorOptions {
   readonly passing?: boolean
   readonly retryAfterMs?: number | undefined
   readonly status?: number | undefined

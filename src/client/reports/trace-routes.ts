@@ -40,7 +40,7 @@ export function tracePageLoad(client: BrowserClient, page: TracedPage, trace: st
 }
 
 /** Facts about tracing after hydration. */
-export interface TracedLoad {
+interface TracedLoad {
   /** Share of page loads that are traced, 0 to 1. With 0 no span is started: it would cost a click a millisecond. */
   readonly rate: number
   /** Span of the page load. */

@@ -8,7 +8,7 @@ const QUERY_IN_STACK = /[?#]\S*?(?=:\d|[\s)]|$)/g
 type Attributes = Readonly<Record<string, unknown>>
 
 /** A URL without its query and fragment, which may contain private data; any other text unchanged. */
-export function withoutQuery(text: string): string {
+function withoutQuery(text: string): string {
   return ADDRESS.test(text) ? text.replace(/[?#].*/s, '') : text
 }
 

@@ -137,5 +137,5 @@ export interface VisitorLimits {
 export type PolicySources = Readonly<Partial<Record<SourceDirective, readonly string[]>>>
 
 /** CSP directives for which an application may allow sources beyond the site. */
-export type SourceDirective =
+type SourceDirective =
   'connect-src' | 'font-src' | 'frame-src' | 'img-src' | 'media-src' | 'script-src' | 'style-src' | 'worker-src'

@@ -39,7 +39,7 @@ export interface KeptBuild {
 }
 
 /** How long builds are kept, and the current time. */
-export interface KeepingTime {
+interface KeepingTime {
   /** Milliseconds since the epoch. */
   readonly now: number
   /** Milliseconds; 0 keeps nothing. */
@@ -69,7 +69,7 @@ export async function keptFiles({ folder }: Pick<KeptBuild, 'folder'>): Promise<
 }
 
 /** A build to be kept. */
-export interface BuildToKeep {
+interface BuildToKeep {
   readonly buildId: string
   /** Absolute path of its public folder. */
   readonly from: string

@@ -20,7 +20,7 @@ export interface KeptFiles {
 }
 
 /** Options of kept files. */
-export interface KeptFilesOptions {
+interface KeptFilesOptions {
   /** Absolute paths of folders of kept builds, in order of precedence. */
   readonly folders: readonly string[]
   readonly keepMs: number

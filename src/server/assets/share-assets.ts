@@ -6,7 +6,7 @@ import { DAY_MS, keepBuild, pruneKeptBuilds } from './kept-builds.ts'
 const SAY_EVERY_MS = 3_600_000
 
 /** Options of sharing. */
-export interface SharedAssets {
+interface SharedAssets {
   readonly buildId: string
   /** Absolute path of the build's public folder. */
   readonly folder: string

@@ -9,7 +9,7 @@ import { isValidHost } from '../http/url-guard.ts'
 import { parseProxyTrust } from '../http/trusted-proxy.ts'
 
 /** Levels pino knows. */
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 /** One of `LOG_LEVELS`. */
 export type LogLevel = (typeof LOG_LEVELS)[number]
 

@@ -48,7 +48,7 @@ const ZSTD = { params: { [zlib.constants.ZSTD_c_compressionLevel]: 3 } }
 const GZIP = { level: 6 }
 
 /** A compressor, and a way to flush it. */
-export interface StreamEncoder {
+interface StreamEncoder {
   readonly stream: zlib.BrotliCompress | zlib.Gzip | zlib.ZstdCompress
   readonly flush: () => void
 }

@@ -2,7 +2,7 @@ import { decodeSegment } from '../../shared/route-segment.ts'
 import { MAX_SEGMENTS, ROUTE_DATA_PREFIX, SEGMENTS_PARAM } from '../../shared/protocol/route-data.ts'
 
 /** The parsed URL of a request for route data. */
-export interface DataUrl {
+interface DataUrl {
   /** Of the page, still percent-encoded. */
   readonly pathname: string
   /** Of the page: the query without the runtime's parameters, otherwise byte for byte. */

@@ -1,5 +1,5 @@
 /** A header's value with its parameters: `form-data; name="a"`. */
-export interface ParameterisedValue {
+interface ParameterisedValue {
   /** In lower case. */
   readonly value: string
   /** By lower-case name; values as written, without their quotes. */

@@ -24,7 +24,7 @@ const PASSIVE: ReadonlySet<string> = new Set([
 ])
 
 /** What a browser may do with content of a type. */
-export type ContentRisk = 'passive' | 'active' | 'unclear'
+type ContentRisk = 'passive' | 'active' | 'unclear'
 
 /**
  * The type and subtype of a media type, in lower case and without parameters.

@@ -2,7 +2,7 @@ import { isAllowedOrigin } from '../../shared/origin-matching.ts'
 import type { ClientAddress } from './trusted-proxy.ts'
 
 /** The configured origins, for matching against requests. */
-export interface PublicOrigins {
+interface PublicOrigins {
   /** Whether any is configured. If not, every well-formed host is accepted. */
   readonly configured: boolean
   /**

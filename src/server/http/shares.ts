@@ -17,7 +17,7 @@ import type { Logger } from 'pino'
 import { TRUST_NOBODY, type ProxyTrust } from './trusted-proxy.ts'
 
 /** What is held, including the requested amount. */
-export interface Holding {
+interface Holding {
   /** By the client. */
   readonly own: number
   /** By all clients. */
@@ -27,7 +27,7 @@ export interface Holding {
 }
 
 /** Why a share is refused: everything is taken, or the client holds too much while others need it. */
-export type ShareRefusal = 'full' | 'client'
+type ShareRefusal = 'full' | 'client'
 
 const LEAST_SHARED = 4
 

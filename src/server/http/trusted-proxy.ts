@@ -51,7 +51,7 @@ export function isSecure({ protocol, secure }: ClientAddress): boolean {
 }
 
 /** The forwarding headers of a request, as sent. */
-export interface ForwardedHeaders {
+interface ForwardedHeaders {
   readonly for: string | undefined
   readonly protocol: string | undefined
   readonly host: string | undefined

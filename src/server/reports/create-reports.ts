@@ -38,7 +38,7 @@ export interface Reports {
 }
 
 /** The server's services that reports use. */
-export interface ReportServices {
+interface ReportServices {
   /** Absolute path of the folder of the embedded stores. */
   readonly dataDir: string
   /** `undefined` if a DSN is set. Opened on first use. */

@@ -22,7 +22,7 @@ export interface EvictionSource<Row extends { readonly amount: number }> {
 }
 
 /** Room that is needed. */
-export interface RoomNeeded {
+interface RoomNeeded {
   readonly sender: string
   /** Size of the new envelope. */
   readonly size: number
@@ -35,7 +35,7 @@ export interface RoomNeeded {
 }
 
 /** Rows to evict. */
-export interface EvictionPlan<Row> {
+interface EvictionPlan<Row> {
   readonly rows: readonly Row[]
   /** `enough`: there is room then. `more`: not yet, but more could be evicted. `none`: nothing more may be evicted. */
   readonly outcome: 'enough' | 'more' | 'none'

@@ -5,7 +5,7 @@ import type { LossReason, SpoolSize } from './spool/spool.ts'
  * What happened to an envelope. `kept`: it is in the spool or the inbox. `left-out`: nothing in it is reportable.
  * `delivered`: the service has confirmed it. `given-up`: the service refuses it.
  */
-export type EnvelopeOutcome = 'kept' | 'left-out' | 'delivered' | 'given-up'
+type EnvelopeOutcome = 'kept' | 'left-out' | 'delivered' | 'given-up'
 
 /** Sums since the start of this process. */
 export interface ReportCounts {

@@ -4,7 +4,7 @@ const KEY_BYTES = 32 // for HMAC-SHA256 and AES-256-GCM
 const MOST_PURPOSES = 500 // purposes are constants, so there are few; this bounds code that computes them
 
 /** What a derived key is for, so that a signature can never pass as a ciphertext. */
-export type KeyUse = 'sign' | 'encrypt'
+type KeyUse = 'sign' | 'encrypt'
 
 /** Keys derived from the server's secret keys, one set for each use and purpose. */
 export interface KeyRing {

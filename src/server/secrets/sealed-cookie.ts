@@ -7,7 +7,7 @@ import type { Secrets } from './secrets.ts'
 import type { SessionLife } from './session-life.ts'
 
 /** Browsers silently drop a larger cookie. RFC 6265bis requires this much for name and value together. */
-export const COOKIE_LIMIT_BYTES = 4_096
+const COOKIE_LIMIT_BYTES = 4_096
 
 const MARK_BYTES = 6 // tells sessions of one browser apart
 
@@ -58,7 +58,7 @@ export class CookieSizeError extends RangeError {
 export type Checked<Value> = { readonly value: Value } | { readonly fault: string }
 
 /** Options of a sealed cookie. */
-export interface SealedCookieOptions<Value> {
+interface SealedCookieOptions<Value> {
   /** With its prefix; the text is bound to this name. */
   readonly name: string
   readonly maxAgeSeconds: number

@@ -22,7 +22,7 @@ parentPort.on('message', () => {
 `
 
 /** Checkpoints of one file. */
-export interface CheckpointThread {
+interface CheckpointThread {
   /** Counts a write. Cheap; call it after every write. */
   readonly wrote: () => void
   /** Ends the thread. */

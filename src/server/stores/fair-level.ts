@@ -16,7 +16,7 @@ export function countGreediest({ total, most, clients }: HeldInAll): number {
 }
 
 /** Totals of all clients. */
-export interface HeldInAll {
+interface HeldInAll {
   readonly total: number
   readonly most: number
   /** Their number. */

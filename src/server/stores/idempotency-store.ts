@@ -9,7 +9,7 @@ import { storedKey } from './stored-key.ts'
 export const IDEMPOTENCY_LIFETIME_MS = 600_000
 
 /** A larger result is not kept. Its call counts as running for that time, so that a repeated one is refused. */
-export const MOST_BYTES_A_RESULT = 1_048_576
+const MOST_BYTES_A_RESULT = 1_048_576
 
 /** Entries of `createIdempotencyStore`: 160 calls a second. */
 export const CALLS: StoreKind = { name: 'calls', entries: 100_000, bytes: 67_108_864 }

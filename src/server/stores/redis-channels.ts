@@ -4,7 +4,7 @@ import { openConnection, type RedisConnection } from './redis-connection.ts'
 type Listener = (message: string) => void
 
 /** Parts of the channels. */
-export interface RedisChannelsParts {
+interface RedisChannelsParts {
   /** `createClient` of `@redis/client`, once loaded. */
   readonly loaded: Promise<typeof createClient>
   readonly url: string

@@ -31,7 +31,7 @@ export interface RedisConnection {
 }
 
 /** Parts of a connection. */
-export interface RedisConnectionParts {
+interface RedisConnectionParts {
   /** Of `@redis/client`. */
   readonly create: typeof createClient
   readonly url: string

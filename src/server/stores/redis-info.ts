@@ -1,7 +1,7 @@
 import type { RedisClient } from './redis-connection.ts'
 
 /** How Redis deals with its memory. */
-export interface RedisMemory {
+interface RedisMemory {
   readonly policy: string
   /** Bytes; 0 for no bound. */
   readonly maxmemory: number

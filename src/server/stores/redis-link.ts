@@ -19,7 +19,7 @@ export class RedisGone extends Error {
 }
 
 /** A Lua script: the server runs it as one step. */
-export interface RedisScript {
+interface RedisScript {
   /** Constant text: sent once per connection, then called by its checksum. */
   readonly lua: string
   readonly keys: readonly string[]

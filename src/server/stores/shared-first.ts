@@ -9,7 +9,7 @@ import type { RateLimits } from './rate-limits.ts'
 import { RedisGone } from './redis-link.ts'
 
 /** Logs errors of the shared store, once until it succeeds again. */
-export interface SharedStoreWatch {
+interface SharedStoreWatch {
   /** @returns the shared store's answer; `undefined` if it cannot be used. */
   ask<Result>(work: () => Promise<Result>): Promise<{ readonly result: Result } | undefined>
 }

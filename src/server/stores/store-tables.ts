@@ -20,7 +20,7 @@ CREATE INDEX ${kind}_epochs_age ON ${kind}_epochs (epoch);
 }
 
 /** Columns of a `StoredEntry`, with its moment in microseconds. */
-export const COLUMNS = 'key, value, grp AS "group", client, expires_at AS expiresMicros, version, epoch'
+const COLUMNS = 'key, value, grp AS "group", client, expires_at AS expiresMicros, version, epoch'
 
 /** Statements of a kind. Constant texts, as `Database.statement` asks. */
 export type StoreStatements = ReturnType<typeof storeStatements>

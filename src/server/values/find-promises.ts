@@ -27,7 +27,7 @@ export function isPlainJson(value: unknown): boolean {
   }
 }
 
-export interface FoundPromises {
+interface FoundPromises {
   readonly promises: readonly Promise<unknown>[]
   /** Whether a getter created one of them, or its container, during this read. */
   readonly fromGetter: boolean

@@ -13,7 +13,7 @@ import {
 import { createTextHash, type TextHash } from './text-hash.ts'
 
 /** `truncated`: ends before its last record. `oversize`: a line is longer than `MAX_LINE_LENGTH`. */
-export type RouteDataFault = 'version' | 'malformed' | 'truncated' | 'oversize'
+type RouteDataFault = 'version' | 'malformed' | 'truncated' | 'oversize'
 
 /** An answer that is incomplete or malformed. */
 export class RouteDataError extends Error {

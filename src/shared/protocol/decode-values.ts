@@ -143,7 +143,7 @@ function createNode(node: unknown, open: Map<unknown, Settle>, number: number): 
 }
 
 /** A stream of values to which chunks are pushed. Calls after its end have no effect. */
-export interface IncomingValues<Values> {
+interface IncomingValues<Values> {
   /**
    * Resolves when everything but the contents of promises has arrived. Rejects with the failure of the stream, or an
    * Error for an incomplete or malformed text; open promises in the values reject with the same.

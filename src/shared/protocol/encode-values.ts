@@ -18,7 +18,7 @@ export interface AbortSignalLike {
 export type PublicReason = (reason: unknown) => unknown
 
 /** Encoded values: the first frame, and the frames of promises. */
-export interface EncodedValues {
+interface EncodedValues {
   /** The first frame, with its newline. */
   readonly root: string
   /**

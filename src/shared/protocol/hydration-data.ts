@@ -71,7 +71,7 @@ export interface TextStream {
 }
 
 /** Reads a `TextStream`. */
-export interface TextReader {
+interface TextReader {
   read(): Promise<{ readonly done: boolean; readonly value?: string | undefined }>
   cancel(reason?: unknown): Promise<void>
 }
@@ -123,9 +123,4 @@ export function isJsonValue(value: unknown, depth = 0, onFresh?: (made: unknown)
 /** Rejection in the browser of a deferred value that failed on the server. */
 export interface RejectedValue {
   readonly digest: string
-}
-
-/** Whether a rejection came from the server. */
-export function isRejectedValue(reason: unknown): reason is RejectedValue {
-  return typeof reason === 'object' && reason !== null && 'digest' in reason && typeof reason.digest === 'string'
 }

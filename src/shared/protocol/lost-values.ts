@@ -1,7 +1,7 @@
 import { isIndex, isSparse, tagOf } from './value-frames.ts'
 
 /** A value that would not arrive in the browser unchanged. */
-export interface LostValue {
+interface LostValue {
   /** Path to it: `data["/lab#page"].rows[3].format`. */
   readonly path: string
   /** Readable description: "a function", "an instance of Price". */

@@ -9,12 +9,12 @@
 import { withBasePath } from '../base-path.ts'
 
 /** Increased with every change of the format. */
-export const SEGMENT_FILES_VERSION = 1
+const SEGMENT_FILES_VERSION = 1
 
 const PREFIX = '/_m/assets/'
 
 /** The JSON object. */
-export interface SegmentFilesRecord {
+interface SegmentFilesRecord {
   readonly v: typeof SEGMENT_FILES_VERSION
   readonly files: readonly string[]
   /** By key of the table's entry and kind of module. */

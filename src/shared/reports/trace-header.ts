@@ -4,7 +4,7 @@
  */
 
 /** The parent span of a piece of work. */
-export interface TraceParent {
+interface TraceParent {
   /** 32 hexadecimal digits. */
   readonly traceId: string
   /** 16 hexadecimal digits. */

@@ -1,8 +1,8 @@
 /** Rating of a web vital, by the bounds of https://web.dev/articles/vitals. */
-export type VitalRating = 'good' | 'needs-improvement' | 'poor'
+type VitalRating = 'good' | 'needs-improvement' | 'poor'
 
 /** The largest good value, and the largest that is not poor. Milliseconds; `cls` has no unit. */
-export const VITAL_BOUNDS = {
+const VITAL_BOUNDS = {
   lcp: [2_500, 4_000],
   inp: [200, 500],
   cls: [0.1, 0.25],

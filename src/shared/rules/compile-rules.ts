@@ -14,7 +14,7 @@ import { createRuleTable } from './rule-table.ts'
 import { compileTemplate } from './text-template.ts'
 
 /** A compiled redirect. */
-export interface CompiledRedirect extends ConditionalRule {
+interface CompiledRedirect extends ConditionalRule {
   readonly status: number
   readonly destination: Destination
 }
@@ -27,7 +27,7 @@ export interface CompiledRewrite extends ConditionalRule {
 }
 
 /** A compiled header rule. */
-export interface CompiledHeaders extends ConditionalRule {
+interface CompiledHeaders extends ConditionalRule {
   readonly headers: readonly { readonly key: TextTemplate; readonly value: TextTemplate }[]
 }
 

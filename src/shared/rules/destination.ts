@@ -44,7 +44,7 @@ export type DestinationFault =
   | 'unsafe-location'
 
 /** A filled destination, part by part. */
-export interface FilledDestination {
+interface FilledDestination {
   /** `''`, or scheme and authority of another origin. */
   readonly origin: string
   /** Begins with a slash; ASCII; slashes not repeated. */

@@ -11,7 +11,7 @@ import { ExpressionError, ancestryOf, fixedCount, writeLinear } from './linear-s
 export type Ranges = ArrayLike<number>
 
 /** A compiled expression. */
-export interface Expression {
+interface Expression {
   /** The name of each capturing group, from group 1 on. */
   readonly names: readonly (string | undefined)[]
   /** @returns the groups' ranges if the whole text matches. */

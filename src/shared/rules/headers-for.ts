@@ -6,7 +6,7 @@ import { subjectOf } from './rule-request.ts'
 import { fillTemplate } from './text-template.ts'
 
 /** A header's name and its value. */
-export type HeaderField = readonly [name: string, value: string]
+type HeaderField = readonly [name: string, value: string]
 
 const NONE: readonly never[] = []
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/i

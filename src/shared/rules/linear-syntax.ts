@@ -27,7 +27,7 @@ export interface ReadingOptions {
 }
 
 /** Result of writing an expression. */
-export interface Written {
+interface Written {
   readonly text: string
   /** The name of each capturing group, in order; a repeat of more than 1,000 contains its groups several times. */
   readonly names: readonly (string | undefined)[]
@@ -73,7 +73,7 @@ const LAST_ASCII = 0x7f
 const SLASH = 0x2f
 
 /** A part of an expression; a list of alternatives is one of them. */
-export type ExpressionPart = AST.Node | readonly AST.Alternative[]
+type ExpressionPart = AST.Node | readonly AST.Alternative[]
 
 /**
  * Writes parts of an expression, one after the other.

@@ -13,7 +13,7 @@ import { formatQuery } from './query-pairs.ts'
 import { rewrittenSubject, subjectOf } from './rule-request.ts'
 
 /** The route table's result for a path; `RouteMatch` is one. */
-export interface RouteOutcome {
+interface RouteOutcome {
   /** The route matches, but a value does not decode. */
   readonly error?: 'undecodable' | undefined
 }
@@ -43,7 +43,7 @@ export type Resolution<Found extends RouteOutcome> =
   | { readonly kind: 'none' }
 
 /** Finds the route for a normalised, still encoded path; among all routes, or only those without or with params. */
-export type FindRoute<Found> = (pathname: string, only?: 'static' | 'dynamic') => Found | undefined
+type FindRoute<Found> = (pathname: string, only?: 'static' | 'dynamic') => Found | undefined
 
 /** State of a request between two phases. */
 interface Stand {

@@ -22,7 +22,7 @@ interface Conditional {
 }
 
 /** Redirects the visitor: `permanent` gives 308 or 307, `statusCode` any redirect status. */
-export type RedirectRule = Conditional & { readonly destination: string } & (
+type RedirectRule = Conditional & { readonly destination: string } & (
     | { readonly permanent: boolean; readonly statusCode?: undefined }
     | { readonly statusCode: number; readonly permanent?: undefined }
   )
@@ -38,7 +38,7 @@ export type RewriteRule = Conditional & {
 }
 
 /** Sets headers on every answer whose path matches `source`. */
-export type HeaderRule = Conditional & { readonly headers: readonly { readonly key: string; readonly value: string }[] }
+type HeaderRule = Conditional & { readonly headers: readonly { readonly key: string; readonly value: string }[] }
 
 /** Rewrites by phase; a plain list means `afterFiles`. */
 export interface RewritePhases {

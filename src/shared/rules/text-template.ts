@@ -7,7 +7,7 @@ import type { Capture, Captures } from './captures.ts'
 export type TextTemplate = readonly (string | TemplateParam)[]
 
 /** One param of a template. */
-export interface TemplateParam {
+interface TemplateParam {
   readonly name: string
   /** Whether a list is allowed, joined by slashes. */
   readonly repeats: boolean

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { BodyError, readBody } from '../../../src/server/http/body/read-body.ts'
-import type { BodyLimits, FormBody, JsonBody } from '../../../src/server/http/body/read-body.ts'
+import { readBody } from '../../../src/server/http/body/read-body.ts'
+import { BodyError } from '../../../src/server/http/body/body-error.ts'
+import type { BodyLimits } from '../../../src/server/http/body/body-limits.ts'
+import type { FormBody, JsonBody } from '../../../src/server/http/body/read-body.ts'
 import { withServer } from '../../support/listening.ts'
 import { requestRaw, type SendOptions } from '../../support/raw-http.ts'
 

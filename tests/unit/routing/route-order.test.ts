@@ -1,7 +1,7 @@
 import { assert, constantFrom, array, property, tuple } from 'fast-check'
 import { expect, it } from 'vitest'
-import { sortPatterns } from '../../../src/shared/route-order.ts'
-import { RouteTableError, validatePatterns } from '../../../src/shared/route-table-faults.ts'
+import { RouteTableError } from '../../../src/shared/route-table-error.ts'
+import { validateRouteTable } from '../../../src/shared/route-table-faults.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
 
 const page = () => Promise.resolve({})
@@ -16,9 +16,13 @@ const pattern = tuple(
 })
 const path = array(constantFrom('a', 'b', 'c', 'd'), { maxLength: 5 }).map((segments) => `/${segments.join('/')}`)
 
+function tableOf(patterns: readonly string[]) {
+  return Object.fromEntries(patterns.map((key) => [key, { page }]))
+}
+
 function isSound(patterns: readonly string[]): boolean {
   try {
-    validatePatterns(patterns)
+    validateRouteTable(tableOf(patterns))
     return true
   } catch (error) {
     if (error instanceof RouteTableError) return false
@@ -45,8 +49,8 @@ it('in every table the first pattern that fits is the one that answers', () => {
     property(array(pattern, { maxLength: 12 }), array(path, { minLength: 1, maxLength: 8 }), (patterns, paths) => {
       // Added one by one, so that what is left is a sound table of some size.
       const sound = patterns.reduce<string[]>((kept, next) => (isSound([...kept, next]) ? [...kept, next] : kept), [])
-      const { match } = createRouteTable(Object.fromEntries(sound.map((key) => [key, { page }])))
-      const sorted = sortPatterns(sound)
+      const { match, routes } = createRouteTable(tableOf(sound))
+      const sorted = routes.map((route) => route.pattern)
       for (const url of paths) {
         expect(match(url)?.route.pattern).toBe(sorted.find((candidate) => answers(candidate, url)))
         for (const only of ['static', 'dynamic'] as const) {

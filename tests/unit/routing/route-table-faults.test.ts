@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RouteDefinitions } from '../../../src/shared/route-definition.ts'
-import type { RouteTableFault } from '../../../src/shared/route-table-faults.ts'
-import { RouteTableError, validateRouteTable } from '../../../src/shared/route-table-faults.ts'
+import { RouteTableError, type RouteTableFault } from '../../../src/shared/route-table-error.ts'
+import { validateRouteTable } from '../../../src/shared/route-table-faults.ts'
 
 const page = () => Promise.resolve({})
 const handler = page

@@ -50,7 +50,7 @@ export interface KnownRoutes {
 }
 
 /** What decides whether a drop concerns data; see `matchesTarget`. */
-export type DataFacts = Pick<CacheEntry, 'tags' | 'path' | 'at'>
+type DataFacts = Pick<CacheEntry, 'tags' | 'path' | 'at'>
 
 /** Facts of an answer about a segment's data. */
 type ArrivedSegment = Pick<SegmentRecord, 'segment' | 'uses' | 'tags'>

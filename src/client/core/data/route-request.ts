@@ -88,7 +88,7 @@ export interface RouteRequestWorld {
 }
 
 /** Called during a request, in this order; after its end, only `changed`. */
-export interface RouteRequestListener {
+interface RouteRequestListener {
   /** The server's answer for the URL is known. */
   head(head: RouteAnswer & Pick<RouteDataHead, 'sessions'>): void
   received(segment: ReceivedSegment): void
@@ -98,7 +98,7 @@ export interface RouteRequestListener {
 }
 
 /** URL of the data of a page. */
-export function routeDataUrl(href: string, wants: readonly string[] | undefined): string {
+function routeDataUrl(href: string, wants: readonly string[] | undefined): string {
   const ids = wants?.length === 0 ? [''] : (wants ?? [])
   const query = ids.map((id) => `${SEGMENTS_PARAM}=${encodeURIComponent(id)}`).join('&')
   return withBasePath(ROUTE_DATA_PREFIX) + href + (query && (href.includes('?') ? '&' : '?')) + query

@@ -45,7 +45,7 @@ export type LoadedRoute =
   LoadedPage | { readonly kind: 'redirect'; readonly redirect: RouteDataRedirect } | { readonly kind: 'document' }
 
 /** A store's environment. */
-export interface RouteStoreWorld extends RouteRequestWorld {
+interface RouteStoreWorld extends RouteRequestWorld {
   /** Of the document, as in `HydrationState`. */
   readonly sessions?: string | undefined
   /** Of the document, as in `HydrationState`. */

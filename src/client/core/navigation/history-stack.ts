@@ -2,7 +2,7 @@ import { withBasePath } from '../../../shared/base-path.ts'
 import { hrefOf, withoutHash } from '../data/local-href.ts'
 
 /** One history entry of this tab that this application made. */
-export interface StackEntry {
+interface StackEntry {
   /** Unique; survives reloads. Key of its scroll positions. */
   readonly key: string
   /** Index among the entries of its document, from 0. */

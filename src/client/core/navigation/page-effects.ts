@@ -8,7 +8,7 @@ import { createSearchForms } from '../page/search-forms.ts'
 import type { DraftKeeper } from '../page/drafts.ts'
 
 /** What it is made of. */
-export interface PageEffectsParts {
+interface PageEffectsParts {
   readonly window: Window
   readonly history: HistoryStack
   readonly storage: Storage | undefined

@@ -28,7 +28,7 @@ export interface ReadyPage {
 }
 
 /** A target that only the browser itself can load. */
-export interface ElsewherePage {
+interface ElsewherePage {
   readonly kind: 'document'
   readonly href: string
   /** The failure that forced it, if any. */
@@ -56,7 +56,7 @@ interface PageRequest {
 }
 
 /** What it is made of. */
-export interface PageLoaderParts {
+interface PageLoaderParts {
   readonly table: PageTable
   readonly store: RouteStore
   readonly code: RouteCode

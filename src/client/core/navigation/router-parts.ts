@@ -16,7 +16,7 @@ export interface RouterScreen extends Screen {
 }
 
 /** Effects after a page has come on screen. */
-export interface Arrival {
+interface Arrival {
   readonly kind: NavigationKind
   readonly scroll: boolean
   readonly focus: boolean

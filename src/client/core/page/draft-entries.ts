@@ -16,7 +16,7 @@ const MAX_ENTRIES = 20 // with 65,536 characters each, a quarter of what browser
 type Entries = Map<string, KeptDrafts>
 
 /** Drafts of this tab: those that may be shown, and those of an owner who is not signed in. */
-export interface DraftEntries {
+interface DraftEntries {
   /** Those that may be shown. */
   readonly open: Entries
   /** Puts drafts behind all others; a page that was taken away stays so. */

@@ -10,7 +10,7 @@ export interface Owner {
 }
 
 /** Called when an owner has signed out, when all are back, and when somebody else comes; `isEmptied` as for `drop`. */
-export interface OwnerListener {
+interface OwnerListener {
   left(): void
   back(): void
   changed(isEmptied: boolean): void

@@ -8,7 +8,7 @@ import type { ModuleLoader } from '../../../shared/route-definition.ts'
 import { RouteCancelled, RouteLoadError, urlIn } from '../../react/router-errors.ts'
 
 /** Limit for a route's code and styles, in ms: after that, the browser loads the whole document instead. */
-export const ROUTE_LOAD_TIMEOUT_MS = 3800
+const ROUTE_LOAD_TIMEOUT_MS = 3800
 
 /** The parts of a view that determine its files. */
 type ViewShape = Pick<RouteView, 'chain' | 'outcome'>
@@ -33,7 +33,7 @@ export interface RouteCode {
 }
 
 /** What it is made of. */
-export interface RouteCodeParts {
+interface RouteCodeParts {
   readonly document: Document
   readonly modules: ModuleCache
   readonly files: SegmentFilesSource

@@ -2,7 +2,7 @@ import { unhidden } from './form-members.ts'
 import { decodeSegment } from '../../../shared/route-segment.ts'
 
 /** Remembers the scroll positions of each history entry. */
-export interface ScrollPositions {
+interface ScrollPositions {
   /** Records the window and every `[data-scroll="<name>"]` container under an entry's key. */
   save(key: string): void
   /**
@@ -24,10 +24,10 @@ export interface ScrollPositions {
 }
 
 /** A later jump would only irritate a visitor. */
-export const RESTORE_LIMIT_MS = 5000
+const RESTORE_LIMIT_MS = 5000
 
 /** In which deferred values arrive, unless the server has more time for them (`RENDER_TIMEOUT_MS`). */
-export const LATE_LIMIT_MS = 20_000
+const LATE_LIMIT_MS = 20_000
 
 /** One scrollable area: name of the container, empty for the window; pixels from the left and from the top. */
 type Position = readonly [name: string, left: number, top: number]

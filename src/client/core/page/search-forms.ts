@@ -1,7 +1,7 @@
 import { unhidden } from './form-members.ts'
 
 /** Synchronises forms with search params: a form that shows those of the URL is updated for the new page. */
-export interface SearchForms {
+interface SearchForms {
   /** The previous page is still in the document. */
   leaving(): void
   /** @param isTraversal whether the visitor has moved in the history, and so back to what the form showed there. */

@@ -2,7 +2,7 @@ import { pagePath } from '../../../shared/base-path.ts'
 import { isRuntimePath } from '../../../shared/runtime-paths.ts'
 
 /** The part of `Location` to which links are compared: the page on screen. */
-export type PageLocation = Pick<Location, 'origin' | 'pathname' | 'search'>
+type PageLocation = Pick<Location, 'origin' | 'pathname' | 'search'>
 
 /** A link, in HTML or in SVG. */
 export type LinkElement = HTMLAnchorElement | SVGAElement

@@ -2,7 +2,7 @@ import { whenIdle } from '../page/when-idle.ts'
 import { eventAnchor, linkUrl, type LinkElement } from './link-clicks.ts'
 
 /** Callbacks for links that the visitor is likely to follow. */
-export interface LinkPrefetchOptions {
+interface LinkPrefetchOptions {
   readonly document: Document
   readonly window: Window & Pick<typeof globalThis, 'IntersectionObserver' | 'MutationObserver'>
   /** A visitor points at a link, touches it, or has moved the focus to it. May be called several times. */
@@ -18,7 +18,7 @@ export interface LinkPrefetchOptions {
 }
 
 /** Watches the links of a document. */
-export interface LinkWatch {
+interface LinkWatch {
   /**
    * Looks for new and removed links at once; otherwise this happens after changes of the page, when the browser is
    * idle.

@@ -26,7 +26,7 @@ export interface Prefetcher {
 }
 
 /** What it is made of. */
-export interface PrefetcherParts {
+interface PrefetcherParts {
   readonly store: RouteStore
   readonly code: RouteCode
   /** `https://host` of the page. */

@@ -13,7 +13,7 @@ export interface PassedLimit {
 }
 
 /** The file that makes a body too large. */
-export interface LargeFile {
+interface LargeFile {
   /** Name of its field. */
   readonly field: string
   /** The fields before it, if they have not been passed on. */

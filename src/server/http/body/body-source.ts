@@ -22,7 +22,7 @@ export interface BodySource {
 const EVENTS = ['readable', 'end', 'error', 'close'] as const
 
 /** How a body is read. */
-export interface BodySourceOptions extends Pick<BodyLimits, 'bytes' | 'timeoutMs'> {
+interface BodySourceOptions extends Pick<BodyLimits, 'bytes' | 'timeoutMs'> {
   /** For a form that a parser in front has nested; default: `brackets`. */
   readonly names?: NestedNames
   /** Only the beginning is wanted, whatever length is declared. Otherwise a declared length over `bytes` is refused unread. */

@@ -9,7 +9,7 @@ import { openUpload, type FilePart, type Upload } from './upload-stream.ts'
 export type FormField = readonly [name: string, value: string | File]
 
 /** A parsed multipart body. */
-export interface MultipartForm {
+interface MultipartForm {
   /** With streamed files: the fields before the first file; later ones are added while `files` is iterated. */
   readonly fields: readonly FormField[]
   /** One at a time, one iteration; see `FormBody`. */

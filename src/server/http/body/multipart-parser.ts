@@ -20,7 +20,7 @@ export type MultipartEvent =
   | { readonly kind: 'end' }
 
 /** Parses one body. */
-export interface MultipartParser {
+interface MultipartParser {
   /**
    * Takes the next chunk. Consume all of its events before the next call. Their bytes are views of the chunk.
    * @throws {BodyError} 400 for invalid syntax and for headers over `MAX_PART_HEAD_BYTES`, 413 above `MAX_PARTS`.

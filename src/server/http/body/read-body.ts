@@ -11,11 +11,6 @@ import { isParsed } from './parsed-body.ts'
 import { createPartReader } from './part-reader.ts'
 import { readUrlencoded } from './urlencoded-form.ts'
 
-export type { UploadedFile } from './uploaded-file.ts'
-export { BodyError } from './body-error.ts'
-export { bodyKind } from './body-kind.ts'
-export type { BodyLimits } from './body-limits.ts'
-
 /** Bytes that one read of a request may return: fields and the head of a file that is too large may arrive with its start. */
 const FIRST_READ_BYTES = 131_072
 

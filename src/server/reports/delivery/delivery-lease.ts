@@ -16,7 +16,7 @@ export interface DeliveryLease {
 }
 
 /** A synchronous `DeliveryLease`. */
-export interface LocalDeliveryLease extends DeliveryLease {
+interface LocalDeliveryLease extends DeliveryLease {
   hold(now: number): boolean
   release(): void
 }

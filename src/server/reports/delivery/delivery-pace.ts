@@ -18,7 +18,7 @@ const HOPELESS_FAILURES = 12 // of one envelope; at least some minutes
 const MOST_HOLDS = 1_000 // clients; the one whose failure is oldest is released
 
 /** An attempt that has failed. */
-export interface FailedAttempt {
+interface FailedAttempt {
   /** Of the envelope. */
   readonly id: number
   readonly client: string
@@ -29,7 +29,7 @@ export interface FailedAttempt {
 }
 
 /** Decides when to try what. All times are milliseconds of one clock. */
-export interface DeliveryPace {
+interface DeliveryPace {
   /** Milliseconds until the next attempt may begin. */
   pauseLeft(now: number): number
   /** Whether the service has failed and not answered since. */

@@ -13,7 +13,7 @@ const MOST_ENTRIES = 4_096 // later ones must wait; it takes 128 clients to fill
 const MOST_OF_A_CLIENT = 32
 
 /** The entries to send, oldest first. */
-export interface DeliveryWindow {
+interface DeliveryWindow {
   /**
    * Takes the oldest entry that may be sent. Entries of one client are taken in order, if `isBusy` is true while one of
    * them is being sent. Await each call before the next.

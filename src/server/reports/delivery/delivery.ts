@@ -34,7 +34,7 @@ export interface Outlet extends Pick<ReportStats, 'levels' | 'isFailing'> {
 }
 
 /** Parts of a delivery. */
-export interface DeliveryParts extends Pick<DrainerOptions, 'upstream' | 'limits' | 'counts'> {
+interface DeliveryParts extends Pick<DrainerOptions, 'upstream' | 'limits' | 'counts'> {
   /** As in `SpoolOptions`. */
   readonly destination: string
   readonly log: Logger

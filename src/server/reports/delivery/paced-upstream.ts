@@ -19,7 +19,7 @@ const STEP = 1.5
 const FORGET_MS = 1_000
 
 /** Clock and timer, for tests. */
-export interface PaceClock {
+interface PaceClock {
   /** Milliseconds. */
   now(): number
   /** Share of the time since the last call in which the process had nothing to do, 0 to 1. */

@@ -17,7 +17,7 @@ const DEFAULT_DETAIL = 'organization'
 const ALL = ''
 
 /** One limit. */
-export interface StatedLimit {
+interface StatedLimit {
   /** Milliseconds since the epoch. */
   readonly until: number
   /** The rest of the service's text after the categories: scope, and perhaps a reason. Passed on unchanged. */

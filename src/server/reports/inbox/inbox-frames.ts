@@ -14,7 +14,7 @@ const MOST_PLACES = 2_000
 const ASSET = /\/_m\/assets\/([\w.-]+\.js)$/ // a name without a slash: no event leads out of the folder
 
 /** Resolves the frames that it can, and leaves others unchanged. */
-export type FrameResolver = (event: ReportEvent) => Promise<ReportEvent>
+type FrameResolver = (event: ReportEvent) => Promise<ReportEvent>
 
 /** A place in a built file. */
 interface BuiltPlace {

@@ -36,7 +36,7 @@ interface Amounts {
 }
 
 /** Limits of the inbox. */
-export interface InboxBounds extends Amounts {
+interface InboxBounds extends Amounts {
   /** Limits for one client; default: as for all. */
   readonly client?: Amounts
 }

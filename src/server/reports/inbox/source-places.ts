@@ -29,7 +29,7 @@ export interface SourcePlace {
 }
 
 /** Answers to one question, in its order: a place, or `null` if the map does not have it. */
-export type PlaceAnswer = readonly (SourcePlace | null)[]
+type PlaceAnswer = readonly (SourcePlace | null)[]
 
 /**
  * Queries several maps, one after the other.

@@ -20,7 +20,7 @@ export const MAX_HEADER_BYTES = 65_536
 export const MAX_ITEMS = 1_000
 
 /** Values of all header lines together: about 20 ms to read. Those of SDKs have about ten. */
-export const MAX_HEADER_VALUES = 32_768
+const MAX_HEADER_VALUES = 32_768
 
 /** What an item costs, in values: to read its header, to filter it and to write it. */
 const ITEM_VALUES = 8
@@ -47,7 +47,7 @@ export interface Envelope {
 }
 
 /** An envelope parsed from bytes. */
-export interface ReceivedEnvelope extends Envelope {
+interface ReceivedEnvelope extends Envelope {
   /** Its header line as received. */
   readonly line: string
   /** Everything after that line, as received. */
@@ -72,7 +72,7 @@ export class EnvelopeError extends Error {
 }
 
 /** A line of JSON, and the offset of the bytes after it. */
-export interface HeaderLine {
+interface HeaderLine {
   readonly header: Readonly<Record<string, unknown>>
   readonly line: string
   /** Offset after the newline; the end if there is none. */

@@ -58,7 +58,7 @@ function tooMuch(payload: Buffer, values: number): EnvelopeError {
 }
 
 /** Settings of the filter. */
-export interface EnvelopeFilter {
+interface EnvelopeFilter {
   /** Path of the relay, whose own requests are not worth tracing. */
   readonly relayPath: string
   /** Whether errors are kept unchecked, because their sender has already judged them. */

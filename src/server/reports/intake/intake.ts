@@ -43,7 +43,7 @@ export interface Intake {
 }
 
 /** Parts of an intake. */
-export interface IntakeParts {
+interface IntakeParts {
   readonly relayPath: string
   /** Keeps an envelope durably. */
   readonly accept: (envelope: AcceptedEnvelope) => Awaitable<void>

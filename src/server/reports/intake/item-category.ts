@@ -1,5 +1,5 @@
 /** Categories by which the service limits and counts (https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/). */
-export type ReportCategory =
+type ReportCategory =
   | 'attachment'
   | 'default'
   | 'error'

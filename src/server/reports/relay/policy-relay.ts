@@ -33,7 +33,7 @@ const CLIENT_LIMIT: RateLimit = { points: 30, seconds: 60 }
 const NO_ROOM_SECONDS = 30
 
 /** Parts of the policy relay. */
-export interface PolicyRelayParts extends Pick<PolicyEventFacts, 'release' | 'environment'> {
+interface PolicyRelayParts extends Pick<PolicyEventFacts, 'release' | 'environment'> {
   /** Path of the relay. */
   readonly path: string
   /** Public origins; empty to accept the request's own host. */

@@ -29,7 +29,7 @@ const KEYWORDS: ReadonlySet<string> = new Set(
 const FROM_EXTENSION = /^(?:[\w-]+-extension|user-script|sandbox eval code|about|chrome|resource):?/i
 
 /** A violation, and those of the same report that are like it. */
-export interface PolicyViolation {
+interface PolicyViolation {
   /** Of the page, without query. */
   readonly documentUrl: string
   /** The directive that was violated: `script-src-elem`. */

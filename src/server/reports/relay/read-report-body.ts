@@ -17,7 +17,7 @@ const BODY_MS = 60_000
 const SMALL_BYTES = 262_144
 
 /** Checks to apply while a body is read. */
-export interface ReportBodyRules {
+interface ReportBodyRules {
   /** Checks the envelope's header as soon as it is read; an error that it throws ends the reading. */
   readonly judgeHeader: (header: Envelope['header']) => void
   /**
@@ -34,7 +34,7 @@ export interface ReportBody extends Disposable {
 }
 
 /** Sender of a body. */
-export interface ReportBodyOwner {
+interface ReportBodyOwner {
   /** As `clientKey` names it. */
   readonly client: string
   /** Ends the reading. Only accessed if the body has not arrived yet. */

@@ -53,7 +53,7 @@ const NO_ROOM_SECONDS = 30
 const COMPLAIN_EVERY_MS = 60_000
 
 /** Parts of the relay. */
-export interface RelayParts {
+interface RelayParts {
   /** Path of this site at which it answers. */
   readonly path: string
   /** The only DSN that is accepted. */

@@ -12,7 +12,7 @@ import { type Spool } from './spool.ts'
 const SETTLE_PATIENCE_MS = 10
 
 /** Parts of a grouped spool. */
-export interface GroupedSpoolParts {
+interface GroupedSpoolParts {
   /** Monotonic milliseconds. */
   readonly now?: () => number
   /** Called for each envelope that is in the file. */

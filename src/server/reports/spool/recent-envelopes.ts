@@ -8,7 +8,7 @@ const STALE_MS = 30_000 // delivered by another process, or long evicted
  * back. At most 8 MiB. If they arrive faster than they leave, new ones are not kept, because the oldest are sent first.
  * Entries that nobody takes within 30 s make room.
  */
-export interface RecentEnvelopes {
+interface RecentEnvelopes {
   /** Keeps an envelope, if there is room. @param now milliseconds. */
   keep(id: number, envelope: SpooledEnvelope, now: number): void
   /** Returns an envelope, once. */

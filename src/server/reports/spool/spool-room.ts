@@ -23,7 +23,7 @@ export interface SpoolBounds {
 }
 
 /** A row to evict. */
-export interface EvictedRow {
+interface EvictedRow {
   readonly amount: number
   readonly id: number
   readonly client: string

@@ -14,9 +14,6 @@ export interface InsertedHtml {
   hasNonce(): boolean
 }
 
-/** Parts of a document that inserts nothing. */
-export const NOTHING_INSERTED: Pick<InsertedHtml, 'take' | 'hasNonce'> = { take: () => '', hasNonce: () => false }
-
 /** A failing callback is reported, and the document goes without what it had to insert. */
 export function createInsertedHtml(context: RequestContext): InsertedHtml {
   const insertions: (() => ReactNode)[] = []

@@ -26,7 +26,7 @@ import { ValueSource, type NamedCall } from './value-source.ts'
 import { textToValue } from './value-text.ts'
 
 /** One call of `cached`. */
-export interface CachedCall<Value> {
+interface CachedCall<Value> {
   readonly key: CacheKey
   readonly options: CachedOptions
   readonly read: CachedRead<Value>

@@ -26,7 +26,7 @@ export interface SentDocument {
 }
 
 /** A sent document, and what it depends on. `since`: `DocumentCache.now` before rendering began. */
-export interface MadeDocument extends Droppable {
+interface MadeDocument extends Droppable {
   readonly asked: AskedDocument
   /** The search params that it depends on. */
   readonly uses: SearchUses

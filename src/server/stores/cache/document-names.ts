@@ -63,7 +63,7 @@ export class SearchUses implements SearchListener {
 }
 
 /** Names of kept documents. */
-export interface DocumentNames {
+interface DocumentNames {
   /** @returns `undefined` if nothing of the page is kept. */
   find(asked: AskedDocument): string | undefined
   /** Names a document to be kept; calls `drop` for copies that make room. */

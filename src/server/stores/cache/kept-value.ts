@@ -14,7 +14,7 @@ export interface KeptValue {
 }
 
 /** `stale`: usable, but due for a refresh. `expired`: not usable. */
-export type ValueState = 'fresh' | 'stale' | 'expired'
+type ValueState = 'fresh' | 'stale' | 'expired'
 
 /** A value from the future, made by a clock that runs ahead, counts as just made. */
 export function valueState({ madeAt, freshMs, staleMs }: KeptValue, now: number): ValueState {

@@ -18,7 +18,7 @@ export interface MemoryValue extends KeptValue {
 }
 
 /** Parts of the memory values. */
-export interface MemoryValuesParts {
+interface MemoryValuesParts {
   readonly revalidations: Revalidations
   readonly log: Logger
   /** For tests. */

@@ -27,7 +27,7 @@ export interface Droppable {
 }
 
 /** Checks everything that a cache keeps: deletes what is dropped by its tags, and sets `settled` on the rest. */
-export type Settle = (isDropped: (droppable: Droppable) => boolean, settled: number) => void
+type Settle = (isDropped: (droppable: Droppable) => boolean, settled: number) => void
 
 /** Settles a cache: for `onSettle`. */
 export function settleEntries<Entry extends Droppable & { settled?: number }>(

@@ -27,7 +27,7 @@ import { textToValue } from './value-text.ts'
 const BLOB_STRING = 36
 
 /** What the shared store knows about a value. */
-export interface FoundValue {
+interface FoundValue {
   /** Absent if there is no valid one. */
   readonly value?: KeptValue
   /** For `put`: the clock at the time of the lookup. */
@@ -52,7 +52,7 @@ export interface SharedValues {
 }
 
 /** Options of shared values. */
-export interface SharedValuesOptions extends SharedRevalidationsParts {
+interface SharedValuesOptions extends SharedRevalidationsParts {
   readonly buildId: string
 }
 

@@ -7,7 +7,7 @@ import { gunzip, gzip } from 'node:zlib'
 import type { KeptValue } from './kept-value.ts'
 
 /** A kept value, and the clock of the shared store before it was made. */
-export interface SharedValue extends KeptValue {
+interface SharedValue extends KeptValue {
   readonly clock: number
 }
 

@@ -25,7 +25,7 @@ export interface NamedCall extends Pick<KeptValue, 'tags' | 'freshMs' | 'staleMs
 }
 
 /** Parts of a value source. */
-export interface ValueSourceParts {
+interface ValueSourceParts {
   readonly memory: MemoryValues
   readonly shared: SharedValues | undefined
   readonly revalidations: Revalidations
