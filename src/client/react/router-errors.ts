@@ -1,4 +1,4 @@
-/** The errors of the client router, with the wording of contract section 9. */
+/** The errors of the client router, in words that a visitor may read. */
 
 /** A navigation or its requests were replaced by another, or cancelled. Never a failure. */
 export class RouteCancelled extends Error {

@@ -21,7 +21,7 @@ import { pageTransport } from './page-transport.ts'
 import { rateSpan, rateTransaction } from './rate-vitals.ts'
 import { crumbWithoutQueries, eventWithoutQueries } from './without-queries.ts'
 
-/** Milliseconds, by the contract. */
+/** Milliseconds; the defaults of the service's own SDK. */
 const IDLE_TIMEOUT_MS = 1_000
 const FINAL_TIMEOUT_MS = 30_000
 const CHILD_SPAN_TIMEOUT_MS = 15_000

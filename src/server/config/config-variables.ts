@@ -77,7 +77,7 @@ const optional = (schema: z.ZodType<number, string>): z.ZodType<number | undefin
     return parsed.data
   })
 
-/** All variables of the contract, in their order of use. */
+/** All variables, in their order of use. */
 export const VARIABLES = {
   port: {
     name: 'PORT',

@@ -3,7 +3,7 @@ import { defaultPendingRenders, normalOrigin, VARIABLES, type LogLevel, type Var
 import { derivedTunnelPath } from './tunnel-path.ts'
 import type { ProxyTrust } from '../http/trusted-proxy.ts'
 
-/** The configuration of one server process; frozen. Contract section 2. */
+/** The configuration of one server process; frozen. `docs/configuration.md` describes it. */
 export interface Config {
   /** TCP port; 0 picks a free one. */
   readonly port: number

@@ -36,7 +36,7 @@ const ENCODED_CONTROL = /%(?:[01][0-9a-f]|7f|c2%[89][0-9a-f])/i
 const TO_ENCODE = /[ \u0080-\uffff]/g
 
 /**
- * Judges a raw request target before any other code sees it. Pure; contract section 4, "bad input".
+ * Judges a raw request target before any other code sees it. Pure.
  * The caller splits an absolute-form target, because it knows which authorities are ours.
  */
 export function judgeTarget(target: string): JudgedTarget {

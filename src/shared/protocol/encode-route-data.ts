@@ -31,7 +31,7 @@ export interface RouteDataWriter {
   finish(): Promise<void>
 }
 
-const DEFAULT_LIFETIME_S = 60 // how long data is fresh (contract, section 9); omitted from the record
+const DEFAULT_LIFETIME_S = 60 // how long data is fresh unless a loader says otherwise; omitted from the record
 const CHUNK_LENGTH = 65_536 // characters; between the chunks of a large value, other segments can be sent
 
 /**

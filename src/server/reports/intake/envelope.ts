@@ -13,7 +13,7 @@
 import { isUtf8 } from 'node:buffer'
 import { countValues, withMembers } from './json-members.ts'
 
-/** Bytes of a header line, of the envelope or an item (contract, section 8). */
+/** Bytes of a header line, of the envelope or an item. */
 export const MAX_HEADER_BYTES = 65_536
 
 /** Items of one envelope. SDKs send one to a few; each costs far more than its bytes. */

@@ -6,7 +6,7 @@ import type { BodyPlace, BodyPlaces } from './body-places.ts'
 import { MAX_HEADER_BYTES, readEnvelopeHeader, type Envelope } from '../intake/envelope.ts'
 import { createInflater, inflate } from './inflate.ts'
 
-/** Bytes of an envelope, both as sent and inflated (contract, section 8). */
+/** Bytes of an envelope, both as sent and inflated: 20 MiB. */
 export const MAX_ENVELOPE_BYTES = 20_971_520
 
 /** Longest silence of a client, in ms. */

@@ -24,8 +24,8 @@ export const CONSTANT_PAGE_STYLE =
 const MAY_PASS = new Set([408, 429])
 
 /**
- * A page without React and without the application, for when these have failed or never ran. The wording for failures
- * is in the contract, section 7.
+ * A page without React and without the application, for when these have failed or never ran. Visitors
+ * read of a failure no more than its digest.
  */
 export function constantPage({ status, message, digest, texts = ENGLISH }: ConstantPage): string {
   const title = status >= 500 && digest !== undefined ? texts.serverFailure : titleOf(status, texts)
