@@ -71,7 +71,7 @@ export async function connectRaw(port: number, host = '127.0.0.1'): Promise<RawC
 }
 
 /**
- * One request on a connection of its own.
+ * One request on a connection of its own, which ends with the answer, whatever has been sent by then.
  * @param bytes the whole request, as it goes out.
  */
 export async function requestRaw(
@@ -80,8 +80,8 @@ export async function requestRaw(
   options: SendOptions & ReadOptions = {},
 ): Promise<RawResponse> {
   using connection = await connectRaw(port)
-  const [response] = await Promise.all([connection.response(options), connection.send(bytes, options)])
-  return response
+  void connection.send(bytes, options)
+  return await connection.response(options)
 }
 
 /** A GET with what HTTP/1.1 asks for and nothing else. */
