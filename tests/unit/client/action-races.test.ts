@@ -1,15 +1,17 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createWorld, deferredSegment, flush, head, lateValue, redirectTo, segment } from './router-world.ts'
+import { describe, expect, test, vi } from 'vitest'
+import {
+  createWorld,
+  deferredSegment,
+  flush,
+  head,
+  holdTheClock,
+  lateValue,
+  pageOf,
+  redirectTo,
+  segment,
+} from './router-world.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
-
-const pageOf = (href: string, data: unknown = href): readonly object[] => [head(href), segment(`${href}#page`, data)]
+holdTheClock()
 
 /** The answer of a call from a page: the result, then fresh data of the page. */
 const answerOn = (href: string, data: unknown, more: object = {}): readonly object[] => [
@@ -37,8 +39,7 @@ describe('an action during a navigation', () => {
     expect(await result).toBe('done')
     await world.commit()
     expect(shown(world)).toEqual(['/a', { '/a#page': 'fresh' }])
-    await world.request(2).done(...pageOf('/b'))
-    await world.commit()
+    await world.answer(2, ...pageOf('/b'))
     expect(shown(world)).toEqual(['/b', { '/b#page': '/b' }])
     expect(world.events.slice(2)).toEqual(['start /b', 'commit /b'])
   })
@@ -70,10 +71,8 @@ describe('an action during a navigation', () => {
     const { world } = await callOnA()
     await world.click('/b')
     await world.request(1).done(...answerOn('/a', 'fresh', { revalidate: ['/b'] }))
-    await world.request(2).done(...pageOf('/b', 'before'))
-    await world.commit()
-    await world.request(3).done(...pageOf('/b', 'after'))
-    await world.commit()
+    await world.answer(2, ...pageOf('/b', 'before'))
+    await world.answer(3, ...pageOf('/b', 'after'))
     expect(shown(world)).toEqual(['/b', { '/b#page': 'after' }])
   })
 
@@ -82,8 +81,7 @@ describe('an action during a navigation', () => {
     await world.click('/b')
     await world.request(1).done(redirectTo('/c'))
     expect(await result).toBeNull()
-    await world.request(2).done(...pageOf('/b'))
-    await world.commit()
+    await world.answer(2, ...pageOf('/b'))
     expect(shown(world)).toEqual(['/b', { '/b#page': '/b' }])
     expect(world.requests).toHaveLength(3)
   })
@@ -98,8 +96,7 @@ describe('an action during a navigation', () => {
     expect(await result).toBeNull()
     await flush()
     expect(world.request(1).aborted).toBe(true)
-    await world.request(3).done(...pageOf('/c'))
-    await world.commit()
+    await world.answer(3, ...pageOf('/c'))
     expect(shown(world)).toEqual(['/c', { '/c#page': '/c' }])
     expect(world.entries).toEqual(['/', '/a', '/c'])
   })
@@ -114,8 +111,7 @@ describe('an action and data that is asked for behind the page', () => {
     await flush()
     await world.request(2).done(...answerOn('/a', 'fresh'))
     expect(await result).toBe('done')
-    await world.request(1).done(...pageOf('/a', 'before'))
-    await world.commit()
+    await world.answer(1, ...pageOf('/a', 'before'))
     expect(shown(world)).toEqual(['/a', { '/a#page': 'fresh' }])
   })
 
@@ -144,8 +140,7 @@ describe('an action and data that is asked for behind the page', () => {
     world.router.revalidate('/a')
     await flush()
     await world.request(1).done(redirectTo('/b'))
-    await world.request(2).done(...pageOf('/b'))
-    await world.commit()
+    await world.answer(2, ...pageOf('/b'))
     expect(shown(world)).toEqual(['/b', { '/b#page': '/b' }])
     expect(world.entries).toEqual(['/', '/b'])
   })
@@ -164,8 +159,7 @@ describe('an action that is refused', () => {
     async (order) => {
       const world = createWorld()
       await world.click(PAGE)
-      await world.request(0).done(...page('ann'))
-      await world.commit()
+      await world.answer(0, ...page('ann'))
       const refused = world.call()
       refused.catch(() => undefined)
       await flush()
@@ -180,8 +174,7 @@ describe('an action that is refused', () => {
       if (order === 'before') await fallBack()
       await flush()
       if (order === 'after') await fallBack()
-      await world.request(2).done(...page('nobody'))
-      await world.commit()
+      await world.answer(2, ...page('nobody'))
       expect(world.router.screen).toMatchObject({ fallback, view: { data: { '/lab#layout': 'nobody' } } })
       expect(world.requests).toHaveLength(3)
     },
@@ -197,8 +190,7 @@ describe('an action whose answer has deferred values', () => {
   async function callOnDeferred() {
     const world = createWorld()
     await world.click('/a')
-    await world.request(0).done(head('/a'), ...deferredSegment('/a#page'), ...lateValue('old'))
-    await world.commit()
+    await world.answer(0, head('/a'), ...deferredSegment('/a#page'), ...lateValue('old'))
     const called = world.call()
     await flush()
     return { world, called }
@@ -211,8 +203,7 @@ describe('an action whose answer has deferred values', () => {
     expect(await called).toBe('done')
     await world.commit()
     expect(lateOf(world)).toBe(former)
-    await world.request(1).done(...lateValue('new'))
-    await world.commit()
+    await world.answer(1, ...lateValue('new'))
     expect(await lateOf(world)).toBe('new')
   })
 
@@ -226,8 +217,7 @@ describe('an action whose answer has deferred values', () => {
     await world.request(2).done(head('/a'), result, ...deferredSegment('/a#page'), ...lateValue('newest'))
     await second
     await world.commit()
-    await world.request(1).done(...lateValue('new'))
-    await world.commit()
+    await world.answer(1, ...lateValue('new'))
     expect(await lateOf(world)).toBe('newest')
   })
 
@@ -257,8 +247,7 @@ describe('what is dropped during a call', () => {
     await world.request(1).done(...answerOn('/a', 'by the call'))
     await result
     await world.commit()
-    await world.request(3).done(...pageOf('/a', 'newest'))
-    await world.commit()
+    await world.answer(3, ...pageOf('/a', 'newest'))
     expect(shown(world)).toEqual(['/a', { '/a#page': 'newest' }])
     expect(world.request(2).aborted).toBe(true)
   })

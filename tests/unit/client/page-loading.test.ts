@@ -1,17 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { RouteLoadError } from '../../../src/client/react/router-errors.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
-import { createWorld, flush, head, pass, redirectTo, segment } from './router-world.ts'
+import { createWorld, flush, head, holdTheClock, pageOf, pass, redirectTo, segment } from './router-world.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
-
-const pageOf = (href: string): readonly object[] => [head(href), segment(`${href}#page`, href)]
+holdTheClock()
 
 describe('a URL that no route answers', () => {
   const module = () => Promise.resolve({})
@@ -67,8 +59,7 @@ test.for([
   const world = createWorld()
   await world.click('/a#part')
   await world.request(0).done(redirectTo(to))
-  await world.request(1).done(...pageOf('/b'))
-  await world.commit()
+  await world.answer(1, ...pageOf('/b'))
   expect([world.router.screen.href, world.entries]).toEqual([shown, ['/', shown]])
 })
 
@@ -81,8 +72,7 @@ describe('an answer that breaks off', () => {
       await world.request(0).send(head('/a'))
       await world.request(0)[end]()
       await pass(300)
-      await world.request(1).done(...pageOf('/a'))
-      await world.commit()
+      await world.answer(1, ...pageOf('/a'))
       expect(world.router.screen.view.data).toEqual({ '/a#page': '/a' })
     },
   )
@@ -113,8 +103,7 @@ describe('an answer that breaks off', () => {
   test('for good, where the layout is here already: the error page stands in it', async () => {
     const world = createWorld()
     await world.click('/lab/two')
-    await world.request(0).done(head('/lab/two'), segment('/lab#layout', 1), segment('/lab/two#page', 2))
-    await world.commit()
+    await world.answer(0, head('/lab/two'), segment('/lab#layout', 1), segment('/lab/two#page', 2))
     await world.click('/lab/one')
     for (const delay of [300, 600, 1200, 0]) {
       await world.requests.at(-1)?.fail()
@@ -128,14 +117,12 @@ describe('an answer that breaks off', () => {
 test('an answer that names another page than was thought, and lacks its data: that is asked for at once', async () => {
   const world = createWorld()
   await world.click('/lab/two')
-  await world.request(0).done(head('/lab/two'), segment('/lab#layout', 1), segment('/lab/two#page', 2))
-  await world.commit()
+  await world.answer(0, head('/lab/two'), segment('/lab#layout', 1), segment('/lab/two#page', 2))
   await world.click('/lab/one')
   expect(world.requests[1]?.wants).toEqual(['/lab/one#page'])
   await world.request(1).done(head('/a'))
   expect(world.requests[2]).toMatchObject({ href: '/lab/one', wants: ['/a#page'] })
-  await world.request(2).done(head('/a'), segment('/a#page', 'rewritten'))
-  await world.commit()
+  await world.answer(2, head('/a'), segment('/a#page', 'rewritten'))
   expect(world.router.screen.view.data).toEqual({ '/a#page': 'rewritten' })
 })
 
@@ -148,8 +135,7 @@ test('an answer is not given up between its last record and its end: its connect
   await world.request(1).send(...pageOf('/b'))
   await world.commit()
   await world.click('/c')
-  await world.request(2).done(...pageOf('/c'))
-  await world.commit()
+  await world.answer(2, ...pageOf('/c'))
   expect([0, 1].map((at) => world.request(at).aborted)).toEqual([false, true])
 })
 
@@ -226,8 +212,7 @@ describe('without a network', () => {
 
   test('so is one whose data are known already', async () => {
     const world = createWorld()
-    world.prefetcher.add('/a', 'intent')
-    await flush()
+    await world.prefetch('/a', 'intent')
     await world.request(0).done(...pageOf('/a'))
     withoutPages(world)
     world.setOnline(false)

@@ -1,14 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
-import { createWorld, flush, pass } from './router-world.ts'
+import { createWorld, flush, holdTheClock, pass } from './router-world.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+holdTheClock()
 
 describe('a page without loaders', () => {
   const module = (): Promise<unknown> => Promise.resolve({})

@@ -1,15 +1,17 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createWorld, deferredSegment, flush, head, lateValue, pass, segment } from './router-world.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  createWorld,
+  deferredSegment,
+  flush,
+  head,
+  holdTheClock,
+  lateValue,
+  pageOf,
+  pass,
+  segment,
+} from './router-world.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
-
-const pageOf = (href: string, data: unknown = href): readonly object[] => [head(href), segment(`${href}#page`, data)]
+holdTheClock()
 
 const LAYOUT = '/lab#layout'
 
@@ -17,55 +19,48 @@ describe('prefetch A, click A: one request', () => {
   test('while the prefetch is queued: the click asks, and the prefetch never does', async () => {
     const world = createWorld()
     // Three segments fill the slots for data; /c must wait.
-    for (const href of ['/a', '/b', '/lab', '/lab/one', '/c']) world.prefetcher.add(href, 'viewport')
-    await flush()
+    for (const href of ['/a', '/b', '/lab', '/lab/one', '/c']) await world.prefetch(href, 'viewport')
     expect(world.requests.map(({ href }) => href)).not.toContain('/c')
     await world.click('/c')
     expect(world.requests.filter(({ href }) => href === '/c')).toMatchObject([{ prefetch: false }])
     await world.request(0).done(...pageOf('/a'))
     await world.request(1).done(...pageOf('/b'))
     const asked = world.requests.findIndex(({ href }) => href === '/c')
-    await world.request(asked).done(...pageOf('/c'))
-    await world.commit()
+    await world.answer(asked, ...pageOf('/c'))
     expect(world.router.screen.href).toBe('/c')
     expect(world.requests.filter(({ href }) => href === '/c')).toHaveLength(1)
   })
 
   test('after the request was sent: the click waits for it, also once the link has left the view', async () => {
     const world = createWorld()
-    world.prefetcher.add('/a', 'viewport')
-    await flush()
+    await world.prefetch('/a', 'viewport')
     expect(world.requests).toMatchObject([{ href: '/a', prefetch: true }])
     await world.click('/a')
     world.prefetcher.cancel(['/a'])
     await flush()
     expect(world.request(0).aborted).toBe(false)
-    await world.request(0).done(...pageOf('/a'))
-    await world.commit()
+    await world.answer(0, ...pageOf('/a'))
     expect(world.router.screen.view.data).toEqual({ '/a#page': '/a' })
     expect(world.requests).toHaveLength(1)
   })
 
   test('after the head: the click waits for the rest, also once the link has left the view', async () => {
     const world = createWorld()
-    world.prefetcher.add('/a', 'viewport')
-    await flush()
+    await world.prefetch('/a', 'viewport')
     await world.request(0).send(head('/a'))
     await world.click('/a')
     world.prefetcher.cancel(['/a'])
     await flush()
     expect(world.request(0).aborted).toBe(false)
     expect(world.rendered).toEqual([])
-    await world.request(0).done(segment('/a#page', 'here'))
-    await world.commit()
+    await world.answer(0, segment('/a#page', 'here'))
     expect(world.router.screen.view.data).toEqual({ '/a#page': 'here' })
     expect(world.requests).toHaveLength(1)
   })
 
   test('on the first visit, while a deferred value is pending: shown at once', async () => {
     const world = createWorld()
-    world.prefetcher.add('/a', 'viewport')
-    await flush()
+    await world.prefetch('/a', 'viewport')
     await world.request(0).send(head('/a'), ...deferredSegment('/a#page'))
     await world.click('/a')
     expect(world.requests).toHaveLength(1)
@@ -78,8 +73,7 @@ describe('prefetch A, click A: one request', () => {
     await world.visit('/a', 'old')
     await world.visit('/b')
     await pass(360_000)
-    world.prefetcher.add('/a', 'intent')
-    await flush()
+    await world.prefetch('/a', 'intent')
     await world.request(2).send(head('/a'), ...deferredSegment('/a#page'))
     await world.click('/a')
     await world.commit()
@@ -94,8 +88,7 @@ describe('prefetch A, click A: one request', () => {
 
   test('after its end: nothing is asked for', async () => {
     const world = createWorld()
-    world.prefetcher.add('/a', 'viewport')
-    await flush()
+    await world.prefetch('/a', 'viewport')
     await world.request(0).done(...pageOf('/a'))
     await world.click('/a')
     expect(world.rendered.at(-1)?.view.data).toEqual({ '/a#page': '/a' })
@@ -104,11 +97,9 @@ describe('prefetch A, click A: one request', () => {
 
   test('after it has failed: the click asks at once, though another prefetch would not', async () => {
     const world = createWorld()
-    world.prefetcher.add('/a', 'viewport')
-    await flush()
+    await world.prefetch('/a', 'viewport')
     await world.request(0).fail()
-    world.prefetcher.add('/a', 'intent')
-    await flush()
+    await world.prefetch('/a', 'intent')
     expect(world.requests).toHaveLength(1)
     await world.click('/a')
     expect(world.requests[1]).toMatchObject({ href: '/a', prefetch: false })
@@ -116,8 +107,7 @@ describe('prefetch A, click A: one request', () => {
 
   test('it fails while the click waits for it: the click asks itself', async () => {
     const world = createWorld()
-    world.prefetcher.add('/a', 'viewport')
-    await flush()
+    await world.prefetch('/a', 'viewport')
     await world.click('/a')
     await world.request(0).fail()
     await pass(300)
@@ -128,14 +118,12 @@ describe('prefetch A, click A: one request', () => {
 
   test('the click is overtaken by a click on B: the prefetch of A goes on', async () => {
     const world = createWorld()
-    world.prefetcher.add('/a', 'viewport')
-    await flush()
+    await world.prefetch('/a', 'viewport')
     await world.click('/a')
     await world.click('/b')
     expect(world.request(0).aborted).toBe(false)
     await world.request(0).done(...pageOf('/a'))
-    await world.request(1).done(...pageOf('/b'))
-    await world.commit()
+    await world.answer(1, ...pageOf('/b'))
     await world.click('/a')
     expect(world.requests).toHaveLength(2)
     expect(world.rendered.at(-1)?.href).toBe('/a')
@@ -146,8 +134,7 @@ describe('prefetch A, click A: one request', () => {
   test('on the first visit, with two queries: the answer of one says what both use, click the other', async () => {
     const world = createWorld()
     world.prefetcher.add('/a?n=1', 'viewport')
-    world.prefetcher.add('/a?n=2', 'viewport')
-    await flush()
+    await world.prefetch('/a?n=2', 'viewport')
     await world.request(0).done(head('/a'), segment('/a#page', 1, { uses: ['n'] }))
     await world.click('/a?n=2')
     expect(world.requests.map(({ href }) => href)).toEqual(['/a?n=1', '/a?n=2'])
@@ -157,8 +144,7 @@ describe('prefetch A, click A: one request', () => {
 describe('prefetch A, no click', () => {
   test('its link leaves the view: the request is aborted', async () => {
     const world = createWorld()
-    world.prefetcher.add('/a', 'viewport')
-    await flush()
+    await world.prefetch('/a', 'viewport')
     world.prefetcher.cancel(['/a'])
     await flush()
     expect(world.request(0).aborted).toBe(true)
@@ -166,8 +152,7 @@ describe('prefetch A, no click', () => {
 
   test('503 with Retry-After 5: the other links wait that long too', async () => {
     const world = createWorld()
-    world.prefetcher.add('/a', 'viewport')
-    await flush()
+    await world.prefetch('/a', 'viewport')
     await world.request(0).open(503, { 'Retry-After': '5', 'Content-Type': 'text/plain' })
     world.prefetcher.add('/b', 'viewport')
     await pass(4999)
@@ -180,10 +165,8 @@ describe('prefetch A, no click', () => {
 describe('two links that share a layout', () => {
   test('prefetch one, prefetch two: its data is asked for once, and both pages have it', async () => {
     const world = createWorld()
-    world.prefetcher.add('/lab/one', 'viewport')
-    await flush()
-    world.prefetcher.add('/lab/two', 'intent')
-    await flush()
+    await world.prefetch('/lab/one', 'viewport')
+    await world.prefetch('/lab/two', 'intent')
     expect(world.requests.map(({ wants }) => wants)).toEqual([[LAYOUT, '/lab/one#page'], ['/lab/two#page']])
     await world.request(1).done(head('/lab/two'), segment('/lab/two#page', 2))
     await world.request(0).done(head('/lab/one'), segment(LAYOUT, 'shared'), segment('/lab/one#page', 1))
@@ -202,38 +185,33 @@ describe('two links that share a layout', () => {
     expect(world.request(0).aborted).toBe(false)
     expect(world.request(1).wants).toEqual(['/lab/two#page'])
     await world.request(0).done(head('/lab/one'), segment(LAYOUT, 'shared'), segment('/lab/one#page', 1))
-    await world.request(1).done(head('/lab/two'), segment('/lab/two#page', 2))
-    await world.commit()
+    await world.answer(1, head('/lab/two'), segment('/lab/two#page', 2))
     expect(world.rendered.map(({ href }) => href)).toEqual(['/lab/two'])
     expect(world.router.screen.view.data).toEqual({ [LAYOUT]: 'shared', '/lab/two#page': 2 })
   })
 
   test('prefetch one, click two, the prefetch ends before the layout is here: two asks for the layout itself', async () => {
     const world = createWorld()
-    world.prefetcher.add('/lab/one', 'viewport')
-    await flush()
+    await world.prefetch('/lab/one', 'viewport')
     await world.click('/lab/two')
     await world.request(1).done(head('/lab/two'), segment('/lab/two#page', 2))
     expect(world.rendered).toEqual([])
     await world.request(0).fail()
     expect(world.requests[2]).toMatchObject({ href: '/lab/two', wants: [LAYOUT], prefetch: false })
-    await world.request(2).done(head('/lab/two'), segment(LAYOUT, 'own'))
-    await world.commit()
+    await world.answer(2, head('/lab/two'), segment(LAYOUT, 'own'))
     expect(world.router.screen.view.data).toEqual({ [LAYOUT]: 'own', '/lab/two#page': 2 })
     expect(world.events).toEqual(['start /lab/two', 'commit /lab/two'])
   })
 
   test('prefetch one, click two, the link to one leaves the view: two still gets the layout from that request', async () => {
     const world = createWorld()
-    world.prefetcher.add('/lab/one', 'viewport')
-    await flush()
+    await world.prefetch('/lab/one', 'viewport')
     await world.click('/lab/two')
     world.prefetcher.cancel(['/lab/one'])
     await flush()
     expect(world.request(0).aborted).toBe(false)
     await world.request(0).done(head('/lab/one'), segment(LAYOUT, 'shared'), segment('/lab/one#page', 1))
-    await world.request(1).done(head('/lab/two'), segment('/lab/two#page', 2))
-    await world.commit()
+    await world.answer(1, head('/lab/two'), segment('/lab/two#page', 2))
     expect(world.router.screen.view.data).toEqual({ [LAYOUT]: 'shared', '/lab/two#page': 2 })
     expect(world.requests).toHaveLength(2)
   })
@@ -241,8 +219,7 @@ describe('two links that share a layout', () => {
   // A request that others have sent is waited for until all of its segments are here, not only those that are needed.
   test('prefetch one, click two, layout and two are here, but not one: two is shown', async () => {
     const world = createWorld()
-    world.prefetcher.add('/lab/one', 'viewport')
-    await flush()
+    await world.prefetch('/lab/one', 'viewport')
     await world.click('/lab/two')
     await world.request(0).send(head('/lab/one'), segment(LAYOUT, 'shared'))
     await world.request(1).done(head('/lab/two'), segment('/lab/two#page', 2))
@@ -252,8 +229,7 @@ describe('two links that share a layout', () => {
   test('one is on the screen, click two: the layout is not asked for again, and its data is the same object', async () => {
     const world = createWorld()
     await world.click('/lab/one')
-    await world.request(0).done(head('/lab/one'), segment(LAYOUT, { shared: true }), segment('/lab/one#page', 1))
-    await world.commit()
+    await world.answer(0, head('/lab/one'), segment(LAYOUT, { shared: true }), segment('/lab/one#page', 1))
     const shown = world.router.screen.view.data[LAYOUT]
     await world.click('/lab/two')
     expect(world.request(1).wants).toEqual(['/lab/two#page'])
@@ -265,8 +241,7 @@ describe('two links that share a layout', () => {
 describe('revalidate drops what is on its way', () => {
   test('prefetch A, revalidate A, the old answer comes, click A: asked for again', async () => {
     const world = createWorld()
-    world.prefetcher.add('/a', 'viewport')
-    await flush()
+    await world.prefetch('/a', 'viewport')
     world.router.revalidate('/a')
     await world.request(0).done(...pageOf('/a', 'old'))
     await world.click('/a')
@@ -275,8 +250,7 @@ describe('revalidate drops what is on its way', () => {
 
   test('prefetch A, revalidate A, click A: asked for again, the old answer is not shown', async () => {
     const world = createWorld()
-    world.prefetcher.add('/a', 'viewport')
-    await flush()
+    await world.prefetch('/a', 'viewport')
     world.router.revalidate('/a')
     await world.click('/a')
     await world.request(0).done(...pageOf('/a', 'old'))
@@ -288,8 +262,7 @@ describe('revalidate drops what is on its way', () => {
     const world = createWorld()
     await world.click('/a')
     world.router.revalidate('/a')
-    await world.request(0).done(...pageOf('/a', 'old'))
-    await world.commit()
+    await world.answer(0, ...pageOf('/a', 'old'))
     await world.requests[1]?.done(...pageOf('/a', 'new'))
     await world.commit()
     expect(world.router.screen.view.data).toEqual({ '/a#page': 'new' })
@@ -323,8 +296,7 @@ describe('what is kept', () => {
   test('data for 200 s, 100 s later a click: no request, for what the URL is neither', async () => {
     const world = createWorld()
     await world.click('/a')
-    await world.request(0).done(head('/a'), segment('/a#page', 'a', { lifetime: 200 }))
-    await world.commit()
+    await world.answer(0, head('/a'), segment('/a#page', 'a', { lifetime: 200 }))
     await world.visit('/b')
     await pass(100_000)
     await world.click('/a')
@@ -337,8 +309,7 @@ describe('what is kept', () => {
     const world = createWorld()
     await world.click('/a')
     world.router.revalidate('/b')
-    await world.request(0).done(...pageOf('/a'))
-    await world.commit()
+    await world.answer(0, ...pageOf('/a'))
     await world.visit('/b')
     await world.click('/a')
     expect(world.requests).toHaveLength(2)
@@ -357,15 +328,13 @@ describe('what is kept', () => {
   test('prefetch two pages with queries of their own: nobody knows yet what the layout reads, and it is asked for once', async () => {
     const world = createWorld()
     world.prefetcher.add('/lab/one?x=1', 'viewport')
-    world.prefetcher.add('/lab/two?y=2', 'viewport')
-    await flush()
+    await world.prefetch('/lab/two?y=2', 'viewport')
     expect(world.requests.map(({ wants }) => wants)).toEqual([[LAYOUT, '/lab/one#page'], ['/lab/two#page']])
   })
 
   test('a URL that no page of the table has is not fetched ahead', async () => {
     const world = createWorld()
-    world.prefetcher.add('/nowhere', 'intent')
-    await flush()
+    await world.prefetch('/nowhere', 'intent')
     expect(world.requests).toEqual([])
   })
 })

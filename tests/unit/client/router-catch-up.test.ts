@@ -1,14 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { RouteRequest } from '../../../src/client/core/data/route-request.ts'
-import { createWorld, flush, head, pass, segment } from './router-world.ts'
+import { createWorld, flush, head, holdTheClock, pass, segment } from './router-world.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
+holdTheClock()
 
 describe('catching up with what is known', () => {
   const one = [head('/lab/one'), segment('/lab#layout', 'old'), segment('/lab/one#page', 'one')]
@@ -16,8 +10,7 @@ describe('catching up with what is known', () => {
   test('an action has brought newer data of a layout from the page before: it is shown without asking', async () => {
     const world = createWorld()
     await world.click('/lab/one')
-    await world.request(0).done(...one)
-    await world.commit()
+    await world.answer(0, ...one)
     const { known } = world
     known.keepSegment('/lab#layout', '/lab/two', known.keyOf('/lab#layout', '/lab/two', {}), {
       values: { data: 'new' },
@@ -36,8 +29,7 @@ describe('catching up with what is known', () => {
   test('an action has dropped what is on the screen: it is asked for anew', async () => {
     const world = createWorld()
     await world.click('/lab/one')
-    await world.request(0).done(...one)
-    await world.commit()
+    await world.answer(0, ...one)
     world.store.revalidate(['/lab/one'])
     world.router.catchUp()
     await flush()
@@ -101,8 +93,7 @@ describe('what is dropped of the page on screen', () => {
   test.for([0, 60])('is known by its tags, whatever its lifetime: %s', async (lifetime) => {
     const world = createWorld()
     await world.click('/a')
-    await world.request(0).done(...answer(1, { lifetime, tags: ['board'] }))
-    await world.commit()
+    await world.answer(0, ...answer(1, { lifetime, tags: ['board'] }))
     world.router.revalidate('other')
     await flush()
     expect(world.requests).toHaveLength(1)
@@ -114,8 +105,7 @@ describe('what is dropped of the page on screen', () => {
   test('is known by its tags when the cache has forgotten it', async () => {
     const world = createWorld()
     await world.click('/a')
-    await world.request(0).done(...answer(1, { tags: ['board'] }))
-    await world.commit()
+    await world.answer(0, ...answer(1, { tags: ['board'] }))
     await pass(400_000)
     world.router.prefetch('/b')
     await flush()
@@ -127,8 +117,7 @@ describe('what is dropped of the page on screen', () => {
   test('is kept where it is newer than the drop', async () => {
     const world = createWorld()
     await world.click('/a')
-    await world.request(0).done(...answer(5, { tags: ['board'] }))
-    await world.commit()
+    await world.answer(0, ...answer(5, { tags: ['board'] }))
     expect([world.router.drop(['board'], 5), world.router.drop(['/a'], 5)]).toEqual([false, false])
     await world.router.catchUp()
     await world.visit('/b')
@@ -140,8 +129,7 @@ describe('what is dropped of the page on screen', () => {
   test('may have been any of a page instead of which a fallback is shown', async () => {
     const world = createWorld()
     await world.click('/a')
-    await world.request(0).done(head('/a', { at: 5 }), { outcome: { kind: 'notFound', at: 0 } })
-    await world.commit()
+    await world.answer(0, head('/a', { at: 5 }), { outcome: { kind: 'notFound', at: 0 } })
     expect([world.router.drop(['board'], 5), world.router.drop(['board'], 6)]).toEqual([false, true])
     const caught = world.router.catchUp()
     await flush()

@@ -5,8 +5,7 @@ import { createWorld, flush, head, segment } from './router-world.ts'
 async function visitUser(world: ReturnType<typeof createWorld>): Promise<void> {
   const before = world.requests.length
   await world.click('/u/é')
-  await world.request(before).done(head('/u/[name]', { params: { name: 'é' } }), segment('/u/[name]#page', 'é'))
-  await world.commit()
+  await world.answer(before, head('/u/[name]', { params: { name: 'é' } }), segment('/u/[name]#page', 'é'))
 }
 
 test.for(['/u/é', '/u/%C3%A9', '/u/%c3%a9?tab=1#top', '/u/é/', '/u/*'])(
@@ -93,8 +92,7 @@ test('revalidate of what is not on the screen asks for nothing', async () => {
 test('revalidate by a tag that the page on screen has asks for it anew', async () => {
   const world = createWorld()
   await world.click('/a')
-  await world.request(0).done(head('/a'), segment('/a#page', 'a', { tags: ['mill:1'] }))
-  await world.commit()
+  await world.answer(0, head('/a'), segment('/a#page', 'a', { tags: ['mill:1'] }))
   world.router.revalidate('mill:1')
   await flush()
   expect(world.requests.map(({ href }) => href)).toEqual(['/a', '/a'])

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createWorld, flush, head, pass, redirectTo, segment } from './router-world.ts'
+import { createWorld, flush, pageOf, pass, redirectTo } from './router-world.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
@@ -9,8 +9,6 @@ afterEach(() => {
   vi.useRealTimers()
   vi.unstubAllGlobals()
 })
-
-const pageOf = (href: string, data: unknown = href): readonly object[] => [head(href), segment(`${href}#page`, data)]
 
 /** What the router reports as uncaught. */
 function reported(): unknown[] {
@@ -54,8 +52,7 @@ describe('back, and before its page is there', () => {
     await world.back()
     expect(world.address).toBe('/')
     await world.click('/c')
-    await world.request(2).done(...pageOf('/c'))
-    await world.commit()
+    await world.answer(2, ...pageOf('/c'))
     expect(world.entries).toEqual(['/', '/a', '/b', '/c'])
     expect(world.router.screen.href).toBe('/c')
   })
@@ -68,8 +65,7 @@ describe('back, and before its page is there', () => {
     world.router.refresh()
     await flush()
     await world.commit()
-    await world.request(2).done(...pageOf('/a', 'anew'))
-    await world.commit()
+    await world.answer(2, ...pageOf('/a', 'anew'))
     expect([world.address, world.router.screen.view.data]).toEqual(['/a', { '/a#page': 'anew' }])
     expect(world.entries).toEqual(['/', '/a', '/b'])
   })
@@ -80,8 +76,7 @@ describe('back, and before its page is there', () => {
     await world.visit('/b')
     await world.back()
     await world.click('/a')
-    await world.request(2).done(...pageOf('/a'))
-    await world.commit()
+    await world.answer(2, ...pageOf('/a'))
     expect([world.address, world.router.screen.href]).toEqual(['/a', '/a'])
     expect(world.entries).toEqual(['/', '/a', '/b'])
   })
@@ -93,8 +88,7 @@ describe('back, and before its page is there', () => {
     await world.back()
     await world.commit()
     await world.click('/c')
-    await world.request(2).done(...pageOf('/c'))
-    await world.commit()
+    await world.answer(2, ...pageOf('/c'))
     expect(world.entries).toEqual(['/', '/a', '/c'])
   })
 })
@@ -104,27 +98,22 @@ describe('what an answer says of the moment', () => {
     const world = createWorld()
     await world.click('/a')
     await world.request(0).done(redirectTo('/b'))
-    await world.request(1).done(...pageOf('/b'))
-    await world.commit()
+    await world.answer(1, ...pageOf('/b'))
     expect(world.router.screen.href).toBe('/b')
     await world.click('/a')
-    await world.request(2).done(...pageOf('/a'))
-    await world.commit()
+    await world.answer(2, ...pageOf('/a'))
     expect(world.router.screen.href).toBe('/a')
   })
 
   test('prefetch A, it leads to B: fetched as well, and A is not fetched ahead again and again', async () => {
     const world = createWorld()
-    world.prefetcher.add('/a', 'intent')
-    await flush()
+    await world.prefetch('/a', 'intent')
     await world.request(0).done(redirectTo('/b#part'))
     await world.request(1).done(...pageOf('/b'))
-    world.prefetcher.add('/a', 'intent')
-    await flush()
+    await world.prefetch('/a', 'intent')
     expect(world.requests.map(({ href }) => href)).toEqual(['/a', '/b'])
     await pass(10_000)
-    world.prefetcher.add('/a', 'intent')
-    await flush()
+    await world.prefetch('/a', 'intent')
     expect(world.requests).toHaveLength(3)
   })
 

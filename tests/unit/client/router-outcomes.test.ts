@@ -1,16 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RedirectLoopError } from '../../../src/client/react/router-errors.ts'
-import { createWorld, flush, head, pass, redirectTo, segment } from './router-world.ts'
+import { createWorld, flush, head, holdTheClock, pageOf, pass, redirectTo, segment } from './router-world.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
-
-const pageOf = (href: string, data: unknown = href): readonly object[] => [head(href), segment(`${href}#page`, data)]
+holdTheClock()
 
 describe('redirects', () => {
   test('click A, 20 redirects and a page: it is shown, and stands in the history alone', async () => {
@@ -18,8 +10,7 @@ describe('redirects', () => {
     await world.click('/a')
     for (let hop = 0; hop < 20; hop += 1) await world.request(hop).done(redirectTo(`/a?n=${hop + 1}`))
     expect(world.request(20).href).toBe('/a?n=20')
-    await world.request(20).done(head('/a', { scope: 'url' }), segment('/a#page', 'end'))
-    await world.commit()
+    await world.answer(20, head('/a', { scope: 'url' }), segment('/a#page', 'end'))
     expect(world.router.screen.view.outcome).toBeUndefined()
     expect(world.entries).toEqual(['/', '/a?n=20'])
   })
@@ -37,8 +28,7 @@ describe('redirects', () => {
   test('A leads to B and B to A: the loop ends at the error boundary', async () => {
     const world = createWorld()
     await world.click('/a')
-    for (let hop = 0; hop < 21; hop += 1) await world.request(hop).done(redirectTo(hop % 2 === 0 ? '/b' : '/a'))
-    await world.commit()
+    for (let hop = 0; hop < 21; hop += 1) await world.answer(hop, redirectTo(hop % 2 === 0 ? '/b' : '/a'))
     expect(world.requests).toHaveLength(21)
     expect(world.rendered.at(-1)?.page.failure).toBeInstanceOf(RedirectLoopError)
   })
@@ -50,8 +40,7 @@ describe('a redirect that a component throws', () => {
     await world.visit('/a')
     world.router.redirect('/b', false)
     await flush()
-    await world.request(1).done(...pageOf('/b'))
-    await world.commit()
+    await world.answer(1, ...pageOf('/b'))
     expect(world.entries).toEqual(['/', '/b'])
   })
 
@@ -88,8 +77,7 @@ describe('failures and refusals', () => {
     expect(world.requests).toHaveLength(1)
     await pass(1)
     expect(world.requests).toHaveLength(2)
-    await world.request(1).done(...pageOf('/a'))
-    await world.commit()
+    await world.answer(1, ...pageOf('/a'))
     expect(world.router.screen.href).toBe('/a')
   })
 
@@ -123,13 +111,11 @@ describe('failures and refusals', () => {
     const world = createWorld()
     await world.click('/a')
     await world.request(0).open(404)
-    await world.request(0).done(head('/a'), { outcome: { kind: 'notFound', at: 0 } })
-    await world.commit()
+    await world.answer(0, head('/a'), { outcome: { kind: 'notFound', at: 0 } })
     expect(world.router.screen.view.outcome).toMatchObject({ kind: 'notFound', at: 0 })
     await world.visit('/b')
     await world.click('/a')
-    await world.request(2).done(...pageOf('/a'))
-    await world.commit()
+    await world.answer(2, ...pageOf('/a'))
     expect(world.router.screen.view).toMatchObject({ data: { '/a#page': '/a' } })
     expect(world.router.screen.view.outcome).toBeUndefined()
   })

@@ -1,16 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { BUILD_HEADER } from '../../../src/shared/protocol/route-data.ts'
-import { createWorld, deferredSegment, flush, head, lateValue, pass, segment } from './router-world.ts'
+import {
+  createWorld,
+  deferredSegment,
+  flush,
+  head,
+  holdTheClock,
+  lateValue,
+  pageOf,
+  pass,
+  segment,
+} from './router-world.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
-
-const pageOf = (href: string, data: unknown = href): readonly object[] => [head(href), segment(`${href}#page`, data)]
+holdTheClock()
 
 describe('one navigation overtakes another', () => {
   test("click A, click B, A's data comes: only B is shown, A's request was aborted", async () => {
@@ -20,8 +22,7 @@ describe('one navigation overtakes another', () => {
     expect(world.requests.map(({ aborted }) => aborted)).toEqual([true, false])
     await world.request(0).done(...pageOf('/a'))
     expect(world.rendered).toEqual([])
-    await world.request(1).done(...pageOf('/b'))
-    await world.commit()
+    await world.answer(1, ...pageOf('/b'))
     expect(world.rendered.map(({ href }) => href)).toEqual(['/b'])
     expect(world.entries).toEqual(['/', '/b'])
     expect(world.events).toEqual(['start /a', 'cancel /a', 'start /b', 'commit /b'])
@@ -31,8 +32,7 @@ describe('one navigation overtakes another', () => {
     const world = createWorld({ deaf: true })
     await world.click('/a')
     await world.click('/b')
-    await world.request(1).done(...pageOf('/b'))
-    await world.commit()
+    await world.answer(1, ...pageOf('/b'))
     await world.request(0).done(...pageOf('/a'))
     expect(world.router.screen.href).toBe('/b')
     expect(world.rendered).toHaveLength(1)
@@ -44,8 +44,7 @@ describe('one navigation overtakes another', () => {
     await world.click('/b')
     await world.back()
     expect(world.request(1).aborted).toBe(true)
-    await world.request(1).done(...pageOf('/b'))
-    await world.commit()
+    await world.answer(1, ...pageOf('/b'))
     expect(world.router.screen.href).toBe('/')
     expect(world.entries).toEqual(['/', '/a'])
     expect(world.address).toBe('/')
@@ -58,8 +57,7 @@ describe('one navigation overtakes another', () => {
     await world.request(0).done(...pageOf('/a'))
     await world.click('/b')
     expect(world.rendered.map(({ href }) => href)).toEqual(['/a', '/'])
-    await world.request(1).done(...pageOf('/b'))
-    await world.commit()
+    await world.answer(1, ...pageOf('/b'))
     expect(world.router.screen.href).toBe('/b')
     expect(world.entries).toEqual(['/', '/b'])
     expect(world.events).toEqual(['start /a', 'cancel /a', 'start /b', 'commit /b'])
@@ -76,8 +74,7 @@ describe('one navigation overtakes another', () => {
     code.resolve()
     await flush()
     expect(world.rendered).toEqual([])
-    await world.request(1).done(...pageOf('/b'))
-    await world.commit()
+    await world.answer(1, ...pageOf('/b'))
     expect(world.rendered.map(({ href }) => href)).toEqual(['/b'])
   })
 
@@ -167,8 +164,7 @@ describe('revalidate', () => {
     await world.click('/b')
     expect(world.request(1).aborted).toBe(true)
     await world.request(1).done(...pageOf('/a', 'new'))
-    await world.request(2).done(...pageOf('/b'))
-    await world.commit()
+    await world.answer(2, ...pageOf('/b'))
     expect(world.rendered.map(({ href }) => href)).toEqual(['/a', '/b'])
   })
 })
@@ -245,8 +241,7 @@ describe('a blocker', () => {
     await world.click('/a')
     world.router.blocked?.proceed()
     await flush()
-    await world.request(0).done(...pageOf('/a'))
-    await world.commit()
+    await world.answer(0, ...pageOf('/a'))
     expect(world.entries).toEqual(['/', '/a'])
   })
 

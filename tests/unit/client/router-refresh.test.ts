@@ -1,14 +1,7 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createWorld, flush, head, pass, segment } from './router-world.ts'
+import { expect, test } from 'vitest'
+import { createWorld, flush, holdTheClock, pageOf, pass } from './router-world.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-})
-afterEach(() => {
-  vi.useRealTimers()
-})
-
-const pageOf = (href: string, data: string) => [head(href), segment(`${href}#page`, data)]
+holdTheClock()
 
 test('a refresh while a click is being followed does not cancel it, and the page comes with fresh data', async () => {
   const world = createWorld()
@@ -58,8 +51,7 @@ test('data that is reloaded while React renders the next page does not take that
   world.router.revalidate('/a')
   await flush()
   await world.request(1).done(...pageOf('/b', 'b'))
-  await world.request(2).done(...pageOf('/a', 'new'))
-  await world.commit()
+  await world.answer(2, ...pageOf('/a', 'new'))
   expect(world.router.screen.href).toBe('/b')
   expect(world.router.navigation.state).toBe('idle')
 })
@@ -71,8 +63,7 @@ test('what is dropped while React renders the next page is asked for again when 
   expect(world.router.navigation.state).toBe('committing')
   world.router.revalidate('/a')
   await world.commit()
-  await world.request(1).done(...pageOf('/a', 'new'))
-  await world.commit()
+  await world.answer(1, ...pageOf('/a', 'new'))
   expect(world.router.screen).toMatchObject({ href: '/a', view: { data: { '/a#page': 'new' } } })
   expect(world.requests).toHaveLength(2)
 })

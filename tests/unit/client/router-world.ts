@@ -1,4 +1,4 @@
-import { vi } from 'vitest'
+import { afterEach, beforeEach, vi } from 'vitest'
 // Loaded here, so that no test waits for it in the middle of an answer.
 import '../../../src/shared/protocol/decode-values.ts'
 import {
@@ -96,6 +96,17 @@ export function deferredSegment(id: string, more: object = {}): readonly object[
 /** What `deferredSegment` has promised. */
 export function lateValue(value: string): readonly object[] {
   return [{ chunk: 0, text: `[2,1,${JSON.stringify(value)}]\n` }, { end: 0 }]
+}
+
+/** Head and data of a page that has nothing but its own segment. */
+export function pageOf(href: string, data: unknown = href): readonly object[] {
+  return [head(href), segment(`${href}#page`, data)]
+}
+
+/** Lets the clock of each test of a file stand still. */
+export function holdTheClock(): void {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }))
+  afterEach(() => void vi.useRealTimers())
 }
 
 /** Lets everything happen that waits for nothing from outside: promises and streams. Timers stand still. */
@@ -334,6 +345,12 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
     await flush()
   }
 
+  function sent(index: number): SentRequest {
+    const found = requests[index]
+    if (found === undefined) throw new Error(`Only ${requests.length} requests were sent`)
+    return found
+  }
+
   return {
     router,
     listeners,
@@ -371,6 +388,16 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
       router.navigate(href)
       await flush()
     },
+    /** A link asks for a page ahead. */
+    async prefetch(href: string, urgency: Parameters<typeof prefetcher.add>[1]): Promise<void> {
+      prefetcher.add(href, urgency)
+      await flush()
+    },
+    /** The `n`-th request gets these records and its end, and React shows what it was given. */
+    async answer(index: number, ...records: readonly object[]): Promise<void> {
+      await sent(index).done(...records)
+      await commit()
+    },
     /** A script of the page calls the action `do`: its answer is a request's, and the promise what the page is given. */
     call(): Promise<unknown> {
       return callAction('do', [], NO_SOURCE)
@@ -388,10 +415,6 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
       await commit()
     },
     /** The `n`-th request, counted from 0. */
-    request(index: number): SentRequest {
-      const found = requests[index]
-      if (found === undefined) throw new Error(`Only ${requests.length} requests were sent`)
-      return found
-    },
+    request: sent,
   }
 }

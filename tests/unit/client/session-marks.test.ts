@@ -1,17 +1,12 @@
 /** What a tab keeps when the session that it was read for becomes another, or is ended from another device. */
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { writeSessionMarks } from '../../../src/shared/protocol/session-marks.ts'
 import { createKnownRoutes } from '../../../src/client/core/data/known-routes.ts'
 import { createRouteStore } from '../../../src/client/core/data/route-store.ts'
 import { createJournal } from '../../../src/client/core/data/journal.ts'
-import { BUILD, createServer, createWorld, flush, head, pages, segment } from './router-world.ts'
+import { BUILD, createServer, createWorld, flush, head, holdTheClock, pages, segment } from './router-world.ts'
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-})
-afterEach(() => {
-  vi.useRealTimers()
-})
+holdTheClock()
 
 /** The first line of an answer that was made for a session. */
 const headAs = (href: string, sessions: string): object => head(href, { sessions })
@@ -20,8 +15,7 @@ const headAs = (href: string, sessions: string): object => head(href, { sessions
 async function visitAs(world: ReturnType<typeof createWorld>, href: string, marks: string): Promise<void> {
   const before = world.requests.length
   await world.click(href)
-  await world.request(before).done(headAs(href, marks), segment(`${href}#page`, `${href} ${marks}`))
-  await world.commit()
+  await world.answer(before, headAs(href, marks), segment(`${href}#page`, `${href} ${marks}`))
 }
 
 test('an answer for another session drops what other sessions have left, and keeps its own', async () => {
@@ -44,8 +38,7 @@ test('a layout that was read for the former session is loaded again before its p
   expect(world.request(1).wants).toEqual(['/lab/two#page'])
   await world.request(1).done(headAs('/lab/two', 'session:-'), segment('/lab/two#page', 2))
   expect(world.request(2).wants).toEqual(['/lab#layout'])
-  await world.request(2).done(headAs('/lab/two', 'session:-'), segment('/lab#layout', 'nobody'))
-  await world.commit()
+  await world.answer(2, headAs('/lab/two', 'session:-'), segment('/lab#layout', 'nobody'))
   expect(world.router.screen.view.data).toEqual({ '/lab#layout': 'nobody', '/lab/two#page': 2 })
 })
 
@@ -54,13 +47,11 @@ test('a page that is being loaded for the former session is loaded again, and sh
   await visitAs(world, '/a', 'session:ann')
   await world.click('/b')
   await world.request(1).send(headAs('/b', 'session:ann'))
-  world.prefetcher.add('/c', 'intent')
-  await flush()
+  await world.prefetch('/c', 'intent')
   await world.request(2).done(headAs('/c', 'session:bob'), segment('/c#page', 'bob'))
   await world.request(1).done(segment('/b#page', 'ann'))
   expect(world.request(3)).toMatchObject({ href: '/b', wants: ['/b#page'] })
-  await world.request(3).done(headAs('/b', 'session:bob'), segment('/b#page', 'bob'))
-  await world.commit()
+  await world.answer(3, headAs('/b', 'session:bob'), segment('/b#page', 'bob'))
   expect(world.router.screen.view.data).toEqual({ '/b#page': 'bob' })
   expect(world.known.answerOf('/a')).toBeUndefined()
   expect(world.known.answerOf('/c')).toBeDefined()
