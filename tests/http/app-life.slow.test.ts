@@ -1,8 +1,9 @@
 import { join, resolve } from 'node:path'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { buildApplication } from '../../scripts/build/build-application.ts'
-import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
+import type { BuiltServer } from '../support/built-server.ts'
 import { getRequest, requestRaw } from '../support/raw-http.ts'
+import { serverOfTest } from '../support/server-of-test.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
@@ -16,11 +17,7 @@ beforeAll(async () => {
   return () => temp.remove()
 })
 
-async function started(env: Readonly<Record<string, string>> = {}): Promise<BuiltServer> {
-  const server = await startBuiltServer({ entry, env })
-  onTestFinished(() => server.kill('SIGKILL'))
-  return server
-}
+const started = (env: Readonly<Record<string, string>> = {}): Promise<BuiltServer> => serverOfTest({ entry, env })
 
 /** What the application and the end of the process have said, in order. */
 const told = (server: BuiltServer): readonly unknown[] =>

@@ -2,8 +2,9 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { copyBuild, type BuildCopy } from '../support/build-copy.ts'
-import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
+import type { BuiltServer } from '../support/built-server.ts'
 import { getRequest, requestRaw } from '../support/raw-http.ts'
+import { serverOfTest } from '../support/server-of-test.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 async function copy(buildId: string): Promise<BuildCopy> {
@@ -12,11 +13,8 @@ async function copy(buildId: string): Promise<BuildCopy> {
   return build
 }
 
-async function started({ entry }: BuildCopy, env: Readonly<Record<string, string>>): Promise<BuiltServer> {
-  const server = await startBuiltServer({ entry, env })
-  onTestFinished(() => server.kill('SIGKILL'))
-  return server
-}
+const started = ({ entry }: BuildCopy, env: Readonly<Record<string, string>>): Promise<BuiltServer> =>
+  serverOfTest({ entry, env })
 
 const get = ({ port }: BuiltServer, path: string, headers: Readonly<Record<string, string>> = {}) =>
   requestRaw(port, getRequest(path, { Connection: 'close', ...headers }))

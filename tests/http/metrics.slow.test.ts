@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { serializeEnvelope } from '../../src/server/reports/intake/envelope.ts'
 import { derivedTunnelPath } from '../../src/server/config/tunnel-path.ts'
 import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
 import { connectRaw, getRequest, requestRaw } from '../support/raw-http.ts'
 import { startReportSink } from '../support/report-sink.ts'
+import { serverOfTest } from '../support/server-of-test.ts'
 import { postRequest } from './report-setup.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
@@ -13,8 +14,7 @@ vi.setConfig({ testTimeout: 60_000 }) // a start of several processes, on a busy
 
 /** A server with metrics, and the way to them. */
 async function measured(env: Readonly<Record<string, string>> = {}) {
-  const server = await startBuiltServer({ env: { METRICS_PORT: '0', ...env } })
-  onTestFinished(() => server.kill('SIGKILL'))
+  const server = await serverOfTest({ env: { METRICS_PORT: '0', ...env } })
   const port = Number(server.logs().find(({ msg }) => msg === 'metrics are served')?.['port'])
   const scrape = async (): Promise<string> => (await requestRaw(port, getRequest('/metrics'))).text
   return { server, port, scrape }

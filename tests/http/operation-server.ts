@@ -1,14 +1,11 @@
-import { expect, onTestFinished } from 'vitest'
-import { startBuiltServer, type BuiltServer, type BuiltServerOptions } from '../support/built-server.ts'
+import { expect } from 'vitest'
+import type { BuiltServer, BuiltServerOptions } from '../support/built-server.ts'
 import { getRequest, requestRaw } from '../support/raw-http.ts'
 import type { RawResponse } from '../support/raw-response.ts'
+import { serverOfTest } from '../support/server-of-test.ts'
 
 /** A server for one test. */
-export async function started(options: BuiltServerOptions['env'] = {}): Promise<BuiltServer> {
-  const server = await startBuiltServer({ env: options })
-  onTestFinished(() => server.kill('SIGKILL'))
-  return server
-}
+export const started = (options: BuiltServerOptions['env'] = {}): Promise<BuiltServer> => serverOfTest({ env: options })
 
 /** Sends a GET. */
 export const get = (

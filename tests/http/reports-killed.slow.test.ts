@@ -6,9 +6,10 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { serializeEnvelope } from '../../src/server/reports/intake/envelope.ts'
-import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
+import type { BuiltServer } from '../support/built-server.ts'
 import { requestRaw } from '../support/raw-http.ts'
 import { startReportSink, type ReportSink } from '../support/report-sink.ts'
+import { serverOfTest } from '../support/server-of-test.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { newEventId, postRequest } from './report-setup.ts'
 
@@ -57,8 +58,7 @@ async function scene(): Promise<Scene> {
     sink,
     accepted,
     async start(env, nodeArgs = []) {
-      const server = await startBuiltServer({ dataDir: folder.path, env: { ...fixed, ...env }, nodeArgs })
-      onTestFinished(() => server.kill('SIGKILL'))
+      const server = await serverOfTest({ dataDir: folder.path, env: { ...fixed, ...env }, nodeArgs })
       return server
     },
     async report({ port }, count, stop) {

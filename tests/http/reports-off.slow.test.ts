@@ -2,12 +2,13 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { parseDsn } from '../../src/server/config/dsn.ts'
 import { buildApplication } from '../../scripts/build/build-application.ts'
 import { derivedTunnelPath } from '../../src/server/config/tunnel-path.ts'
-import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
+import type { BuiltServer } from '../support/built-server.ts'
 import { linkProject } from '../support/linked-project.ts'
+import { serverOfTest } from '../support/server-of-test.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 const LOADED = resolve(import.meta.dirname, '../fixtures/loaded-packages.cjs')
@@ -60,8 +61,7 @@ beforeAll(async () => {
 
 async function started(name: keyof typeof projects, env: Readonly<Record<string, string>> = {}): Promise<BuiltServer> {
   const nodeArgs = ['--require', LOADED]
-  const server = await startBuiltServer({ entry: join(projects[name], 'dist/server/main.js'), env, nodeArgs })
-  onTestFinished(() => server.kill('SIGKILL'))
+  const server = await serverOfTest({ entry: join(projects[name], 'dist/server/main.js'), env, nodeArgs })
   return server
 }
 

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { startBuiltServer } from '../support/built-server.ts'
 import { submitForm } from 'millrace/testing'
+import { serverOfTest } from '../support/server-of-test.ts'
 
 vi.setConfig({ testTimeout: 90_000 }) // a start of three processes, on a busy machine
 
@@ -30,8 +30,7 @@ function visitor(port: number) {
 }
 
 test('what an action of one worker drops is dropped by all workers before the action is answered', async () => {
-  const server = await startBuiltServer({ env: { WORKERS: '3', LOG_LEVEL: 'info' } })
-  onTestFinished(() => server.kill('SIGKILL'))
+  const server = await serverOfTest({ env: { WORKERS: '3', LOG_LEVEL: 'info' } })
   const visitors = [visitor(server.port), visitor(server.port), visitor(server.port)]
   const before: number[] = []
   for (const each of visitors) before.push(await each.madeAt())

@@ -4,20 +4,18 @@ import { access } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
+import type { BuiltServer } from '../support/built-server.ts'
 import { childrenOf } from '../support/child-processes.ts'
 import { connectRaw, getRequest, requestRaw } from '../support/raw-http.ts'
+import { serverOfTest } from '../support/server-of-test.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
 // Each test starts three processes or more, one behind the other: seconds, or on a busy machine much more.
 vi.setConfig({ testTimeout: 90_000 })
 const PATIENCE = { timeout: 45_000, interval: 50 }
 
-async function started(env: Readonly<Record<string, string>> = {}): Promise<BuiltServer> {
-  const server = await startBuiltServer({ env: { WORKERS: '2', LOG_LEVEL: 'info', ...env } })
-  onTestFinished(() => server.kill('SIGKILL'))
-  return server
-}
+const started = (env: Readonly<Record<string, string>> = {}): Promise<BuiltServer> =>
+  serverOfTest({ env: { WORKERS: '2', LOG_LEVEL: 'info', ...env } })
 
 /** Which workers have answered since the server started, by their log lines. */
 const answering = (server: BuiltServer): Set<unknown> =>

@@ -1,9 +1,10 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { derivedTunnelPath } from '../../src/server/config/tunnel-path.ts'
-import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
+import type { BuiltServer } from '../support/built-server.ts'
 import { FULL_DISKS } from '../support/full-disk.ts'
 import { getRequest, requestRaw } from '../support/raw-http.ts'
 import { postRequest, SIGN, SIGNATURE } from '../support/replay-server.ts'
+import { serverOfTest } from '../support/server-of-test.ts'
 import { print } from './print.ts'
 
 const LIMIT_MS = 120_000 // for hangs only
@@ -16,11 +17,10 @@ describe.each(FULL_DISKS)('with $name', ({ isPossible, fill, makeRoom, through }
     'pages are served, what has to be stored is refused, and all is well again once there is room',
     { timeout: LIMIT_MS },
     async () => {
-      const server = await startBuiltServer({
+      const server = await serverOfTest({
         env: { LOG_LEVEL: 'warn' },
         ...(through === undefined ? {} : { through }),
       })
-      onTestFinished(() => server.kill('SIGKILL'))
       expect(await signs(server)).toEqual([303, 200])
       expect(await report(server)).toMatchObject({ status: 200 })
 

@@ -1,10 +1,11 @@
 import autocannon from 'autocannon'
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { cpuTicks } from '../bench/server-process.ts'
-import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
+import type { BuiltServer } from '../support/built-server.ts'
 import { getRequest, requestRaw } from '../support/raw-http.ts'
+import { serverOfTest } from '../support/server-of-test.ts'
 import { print } from './print.ts'
 
 const LIMIT_MS = 180_000 // for hangs only
@@ -72,8 +73,7 @@ test.runIf(hasProc)(
   'under many times the load it can bear, six tenths of what it can do are still good answers',
   { timeout: LIMIT_MS },
   async () => {
-    const server = await startBuiltServer({ env: { LOG_LEVEL: 'warn' } })
-    onTestFinished(() => server.kill('SIGKILL'))
+    const server = await serverOfTest({ env: { LOG_LEVEL: 'warn' } })
     await load(server, { connections: 4, duration: 1 })
     const shares: number[] = []
     while (shares.length < MOST_ROUNDS && (shares.at(-1) ?? 0) < LEAST_SHARE) shares.push(await round(server))

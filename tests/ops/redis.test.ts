@@ -4,10 +4,11 @@ import { resolve } from 'node:path'
 import { createClient } from '@redis/client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { serializeEnvelope } from '../../src/server/reports/intake/envelope.ts'
-import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
+import type { BuiltServer } from '../support/built-server.ts'
 import { findProgram } from '../support/programs.ts'
 import { startReportSink } from '../support/report-sink.ts'
 import { startRedis } from '../support/redis-server.ts'
+import { serverOfTest } from '../support/server-of-test.ts'
 import { startLoad } from './visitor-load.ts'
 
 const LIMIT_MS = 120_000 // for hangs only
@@ -26,10 +27,9 @@ describe.skipIf(findProgram('redis-server') === undefined)('an instance whose Re
   test('serves pages and takes forms as before, and says so once', { timeout: LIMIT_MS }, async () => {
     const redis = await startRedis()
     onTestFinished(() => redis[Symbol.asyncDispose]())
-    const server = await startBuiltServer({
+    const server = await serverOfTest({
       env: { REDIS_URL: redis.url, SECRET_KEYS: KEYS, METRICS_PORT: '0', LOG_LEVEL: 'info' },
     })
-    onTestFinished(() => server.kill('SIGKILL'))
     const expectStore = async (value: string): Promise<void> => {
       await expect.poll(() => storeOf(server), { timeout: LIMIT_MS }).toBe(value)
     }
@@ -95,10 +95,9 @@ describe.skipIf(findProgram('redis-server') === undefined)('an instance whose Re
       await redis[Symbol.asyncDispose]()
     })
     const start = async (): Promise<BuiltServer> => {
-      const server = await startBuiltServer({
+      const server = await serverOfTest({
         env: { REDIS_URL: redis.url, SECRET_KEYS: KEYS, SENTRY_DSN: sink.dsn, REPORT_TUNNEL_PATH: RELAY },
       })
-      onTestFinished(() => server.kill('SIGKILL'))
       return server
     }
     const [one, other] = [await start(), await start()]
@@ -147,8 +146,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('an instance whose Re
   })
 
   test('starts without it, too', { timeout: LIMIT_MS }, async () => {
-    const server = await startBuiltServer({ env: { REDIS_URL: 'redis://:password@127.0.0.1:1', SECRET_KEYS: KEYS } })
-    onTestFinished(() => server.kill('SIGKILL'))
+    const server = await serverOfTest({ env: { REDIS_URL: 'redis://:password@127.0.0.1:1', SECRET_KEYS: KEYS } })
     expect((await fetch(`${server.origin}/lab/guestbook`)).status).toBe(200)
     expect(server.stdout.join('\n')).not.toContain('password')
     await server.stop()

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startBuiltServer } from '../support/built-server.ts'
 import { findProgram, programPath } from '../support/programs.ts'
 import { getRequest, requestRaw } from '../support/raw-http.ts'
 import { SIGN } from '../support/replay-server.ts'
+import { serverOfTest } from '../support/server-of-test.ts'
 import { print } from './print.ts'
 import { startLoad } from './visitor-load.ts'
 
@@ -34,8 +34,7 @@ interface Outcome {
 
 describe.skipIf(findProgram('slowhttptest') === undefined)('300 connections of slow clients', () => {
   test('do not keep others from being served, and are closed', { timeout: LIMIT_MS }, async () => {
-    const server = await startBuiltServer({ env: { LOG_LEVEL: 'info' } })
-    onTestFinished(() => server.kill('SIGKILL'))
+    const server = await serverOfTest({ env: { LOG_LEVEL: 'info' } })
     const load = startLoad({ origin: server.origin, visitors: 4, postEvery: 10 })
     const [headers, bodies, readers] = await Promise.all([
       attack('slow headers', server.origin, MOST_SECONDS),

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises'
-import { expect, onTestFinished, test } from 'vitest'
-import { startBuiltServer } from '../support/built-server.ts'
+import { expect, test } from 'vitest'
 import { childrenOf, connectionsOf } from '../support/child-processes.ts'
+import { serverOfTest } from '../support/server-of-test.ts'
 import { print } from './print.ts'
 import { startLoad } from './visitor-load.ts'
 
@@ -18,8 +18,7 @@ test.runIf(hasProc)(
   'a worker is killed under load: only what it was answering is lost, and another takes its place',
   { timeout: LIMIT_MS },
   async () => {
-    const server = await startBuiltServer({ env: { WORKERS: '2', LOG_LEVEL: 'warn' } })
-    onTestFinished(() => server.kill('SIGKILL'))
+    const server = await serverOfTest({ env: { WORKERS: '2', LOG_LEVEL: 'warn' } })
     const [first = 0, second = 0] = await childrenOf(server.pid)
     const load = startLoad({ origin: server.origin, visitors: VISITORS, postEvery: 8 })
     await expect.poll(load.answered, PATIENCE).toBeGreaterThan(100)

@@ -1,10 +1,10 @@
 /** Replays G: answers that a cache in front would give to somebody else. See `README.md`. */
 import { setTimeout } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { connectRaw, getRequest } from '../../support/raw-http.ts'
 import type { RawResponse } from '../../support/raw-response.ts'
-import { startBuiltServer } from '../../support/built-server.ts'
 import { replayServer, SIGNATURE, steadyText } from '../../support/replay-server.ts'
+import { serverOfTest } from '../../support/server-of-test.ts'
 
 const site = replayServer()
 const PAGE = '/lab/params/x?a=1'
@@ -207,8 +207,7 @@ test('G14 failures and refusals of every kind are kept by nobody', async () => {
 })
 
 test('G14 a document and data that die half-way are not ended as if they were whole', async () => {
-  const server = await startBuiltServer()
-  onTestFinished(() => server.kill('SIGKILL'))
+  const server = await serverOfTest()
   const connections = await Promise.all(
     ['', '/_m/data'].map(async (prefix) => {
       const connection = await connectRaw(server.port)

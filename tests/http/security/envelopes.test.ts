@@ -2,11 +2,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { INBOX_DSN } from '../../../src/server/config/dsn.ts'
 import { derivedTunnelPath } from '../../../src/server/config/tunnel-path.ts'
-import { startBuiltServer } from '../../support/built-server.ts'
 import { chunked } from '../../support/hostile-bodies.ts'
 import type { RawResponse } from '../../support/raw-response.ts'
 import { requestRaw } from '../../support/raw-http.ts'
 import { postRequest, replayServer } from '../../support/replay-server.ts'
+import { serverOfTest } from '../../support/server-of-test.ts'
 import { arrivals, envelope, EVENT, lines, OWN, RELAY, report, SENTRY_DSN, sink, type Item } from './relay-setup.ts'
 
 const MIB = 1_048_576
@@ -101,8 +101,7 @@ describe('with a service', () => {
 
 test('A14 types that are named like members of every object count as types that nobody knows', async () => {
   const types = ['constructor', '__proto__', 'toString', 'hasOwnProperty']
-  const server = await startBuiltServer({ env: { SENTRY_DSN } })
-  onTestFinished(() => server.kill('SIGKILL'))
+  const server = await serverOfTest({ env: { SENTRY_DSN } })
   const send = async (items?: readonly Item[]): Promise<void> => {
     expect((await requestRaw(server.port, postRequest(RELAY, envelope(items)))).status).toBe(200)
   }

@@ -1,11 +1,11 @@
 /** Replays J: files and facts that nobody outside may see. See `README.md`. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { startBuiltServer } from '../../support/built-server.ts'
+import { expect, test } from 'vitest'
 import { getRequest, requestRaw } from '../../support/raw-http.ts'
 import { recordsOf } from '../../support/route-data.ts'
 import { replayServer, SECRETS, SIGN, SIGNATURE, steadyText } from '../../support/replay-server.ts'
+import { serverOfTest } from '../../support/server-of-test.ts'
 
 const PUBLIC = resolve(import.meta.dirname, '../../../dist/public')
 const site = replayServer()
@@ -166,8 +166,7 @@ test('J7 no secret of the environment reaches a browser', async () => {
 })
 
 test('J9 two instances of one build cannot be told apart', async () => {
-  const other = await startBuiltServer({ env: { SECRET_KEYS: 'another-key-of-another-instance' } })
-  onTestFinished(() => other.kill('SIGKILL'))
+  const other = await serverOfTest({ env: { SECRET_KEYS: 'another-key-of-another-instance' } })
   const entry = await entryScript()
   for (const target of [
     '/',

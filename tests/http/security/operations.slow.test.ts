@@ -1,18 +1,15 @@
 /** The operational checklist, as far as one process can show it. See `README.md`. */
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { startBuiltServer, type BuiltServer } from '../../support/built-server.ts'
+import { describe, expect, test } from 'vitest'
+import type { BuiltServer } from '../../support/built-server.ts'
 import { connectRaw, getRequest, requestRaw, type RawConnection } from '../../support/raw-http.ts'
 import { postRequest, replayServer, SIGN, SIGNATURE } from '../../support/replay-server.ts'
+import { serverOfTest } from '../../support/server-of-test.ts'
 
 const LONG_URL = `/${'a'.repeat(9_000)}`
 const FORM = `/lab/guestbook?_action=${SIGN}.1`
 const CALL = `/_m/data/lab/guestbook?_action=${SIGN}`
 
-async function started(env: Readonly<Record<string, string>> = {}): Promise<BuiltServer> {
-  const server = await startBuiltServer({ env })
-  onTestFinished(() => server.kill('SIGKILL'))
-  return server
-}
+const started = (env: Readonly<Record<string, string>> = {}): Promise<BuiltServer> => serverOfTest({ env })
 
 describe('headers', () => {
   const site = replayServer()
@@ -209,8 +206,7 @@ describe('what nobody has caught', () => {
     '%s is logged once, ends what is in flight in good order, and then the process with 1',
     async ([, code]) => {
       const probe = `data:text/javascript,process.on('SIGUSR2',()=>{${encodeURIComponent(code)}})`
-      const server = await startBuiltServer({ nodeArgs: ['--import', probe], env: { SHUTDOWN_GRACE_MS: '8000' } })
-      onTestFinished(() => server.kill('SIGKILL'))
+      const server = await serverOfTest({ nodeArgs: ['--import', probe], env: { SHUTDOWN_GRACE_MS: '8000' } })
       using connection = await connectRaw(server.port)
       await connection.send(getRequest('/lab/stream?delay=1000'))
       expect((await connection.receive(12)).toString()).toBe('HTTP/1.1 200')
