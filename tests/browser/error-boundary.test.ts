@@ -2,17 +2,8 @@
 import { untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { browserTest as anyTest } from '../support/browser.ts'
-import { startEdition } from '../support/router-app.ts'
 import { clickLink, heading } from '../support/router-page.ts'
-
-const browserTest = anyTest
-  .extend('edition', { scope: 'worker' }, async ({}, { onCleanup }) => {
-    const edition = await startEdition('1', 'typed-app')
-    onCleanup(() => edition.stop())
-    return edition
-  })
-  .override('server', { scope: 'worker' }, ({ edition }) => edition.server)
+import { browserTest } from '../support/typed-page.ts'
 
 const FAILED = {
   allow: [/The server failed to provide this value/, /The part failed/, /^uncaught: Minified React error #419;/],

@@ -3,7 +3,7 @@ import { isSameDocument, untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { JAVASCRIPT, type OpenPage } from '../support/browser.ts'
-import { handbookTest as browserTest } from '../support/handbook-app.ts'
+import { handbookTest as browserTest } from '../support/router-app.ts'
 import { statusComplaint } from '../support/page-complaints.ts'
 import { press } from '../support/actions-app.ts'
 

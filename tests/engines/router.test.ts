@@ -10,8 +10,8 @@ let edition: RouterApp
 let next: RouterApp
 let deployment: Deployment
 beforeAll(async () => {
-  edition = await startEdition('1')
-  next = await startEdition('2')
+  edition = await startEdition('1', 'router-app')
+  next = await startEdition('2', 'router-app')
   deployment = await openDeployment(edition.server)
 })
 afterAll(async () => {

@@ -2,32 +2,9 @@
 import { untilAlive } from 'millrace/testing'
 import { randomUUID } from 'node:crypto'
 import type { Page, Route } from 'playwright-core'
-import { browserTest } from './browser.ts'
-import { openDeployment, startEdition } from './router-app.ts'
+import { deploymentTest } from './router-app.ts'
 
-/** Its `server` is the first edition, `next` the second one, and `deployment` an address that begins with the first. */
-export const actionTest = browserTest
-  .extend('edition', { scope: 'worker' }, async ({}, { onCleanup }) => {
-    const edition = await startEdition('1', 'actions-app')
-    onCleanup(() => edition.stop())
-    return edition
-  })
-  .override('server', { scope: 'worker' }, ({ edition }) => edition.server)
-  .extend('next', { scope: 'worker' }, async ({}, { onCleanup }) => {
-    const edition = await startEdition('2', 'actions-app')
-    onCleanup(() => edition.stop())
-    return edition.server
-  })
-  // Outlives the pages, which may still ask for something while they are being closed.
-  .extend('gate', { scope: 'worker' }, async ({ server }, { onCleanup }) => {
-    const gate = await openDeployment(server)
-    onCleanup(() => gate.close())
-    return gate
-  })
-  .extend('deployment', ({ gate, server }) => {
-    gate.deploy(server)
-    return gate
-  })
+export const actionTest = deploymentTest('actions-app')
 
 /** When scripts run: before a form is sent, only after that, or never. */
 export const SCRIPTS = [

@@ -25,7 +25,7 @@ export interface RouterApp {
  * Builds and starts an edition; two editions are two builds of the same pages.
  * @param fixture a folder of tests/fixtures.
  */
-export async function startEdition(edition: string, fixture = 'router-app'): Promise<RouterApp> {
+export async function startEdition(edition: string, fixture: string): Promise<RouterApp> {
   const temp = await makeTempDir(`${fixture}-${edition}`)
   const out = join(temp.path, 'dist')
   const app = join(PROJECT, 'tests/fixtures', fixture)
@@ -86,53 +86,43 @@ export async function openDeployment(first: Pick<BuiltServer, 'port'>): Promise<
   }
 }
 
+/** `browserTest` whose `server` is an edition of a folder of tests/fixtures. */
+export const editionTest = (fixture: string, name = '1') =>
+  browserTest
+    .extend('edition', { scope: 'worker' }, async ({}, { onCleanup }) => {
+      const edition = await startEdition(name, fixture)
+      onCleanup(() => edition.stop())
+      return edition
+    })
+    .override('server', { scope: 'worker' }, ({ edition }) => edition.server)
+
 /** Its `server` is the first edition, `next` the second one, and `deployment` an address that begins with the first. */
-export const routerTest = browserTest
-  .extend('edition', { scope: 'worker' }, async ({}, { onCleanup }) => {
-    const edition = await startEdition('1')
-    onCleanup(() => edition.stop())
-    return edition
-  })
-  .override('server', { scope: 'worker' }, ({ edition }) => edition.server)
-  .extend('next', { scope: 'worker' }, async ({}, { onCleanup }) => {
-    const edition = await startEdition('2')
-    onCleanup(() => edition.stop())
-    return edition.server
-  })
-  // Outlives the pages, which may still ask for something while they are being closed.
-  .extend('gate', { scope: 'worker' }, async ({ server }, { onCleanup }) => {
-    const gate = await openDeployment(server)
-    onCleanup(() => gate.close())
-    return gate
-  })
-  .extend('deployment', ({ gate, server }) => {
-    gate.deploy(server)
-    return gate
-  })
+export const deploymentTest = (fixture: string) =>
+  editionTest(fixture)
+    .extend('next', { scope: 'worker' }, async ({}, { onCleanup }) => {
+      const edition = await startEdition('2', fixture)
+      onCleanup(() => edition.stop())
+      return edition.server
+    })
+    // Outlives the pages, which may still ask for something while they are being closed.
+    .extend('gate', { scope: 'worker' }, async ({ server }, { onCleanup }) => {
+      const gate = await openDeployment(server)
+      onCleanup(() => gate.close())
+      return gate
+    })
+    .extend('deployment', ({ gate, server }) => {
+      gate.deploy(server)
+      return gate
+    })
+
+export const routerTest = deploymentTest('router-app')
 
 /** Its `server` is the edition in which browsers watch over everything they can. */
-export const sealedTest = browserTest
-  .extend('sealed', { scope: 'worker' }, async ({}, { onCleanup }) => {
-    const edition = await startEdition('sealed')
-    onCleanup(() => edition.stop())
-    return edition
-  })
-  .override('server', { scope: 'worker' }, ({ sealed }) => sealed.server)
+export const sealedTest = editionTest('router-app', 'sealed')
 
-/** Its `server` is tests/fixtures/fallbacks-app. */
-export const fallbacksTest = browserTest
-  .extend('fallbacks', { scope: 'worker' }, async ({}, { onCleanup }) => {
-    const edition = await startEdition('1', 'fallbacks-app')
-    onCleanup(() => edition.stop())
-    return edition
-  })
-  .override('server', { scope: 'worker' }, ({ fallbacks }) => fallbacks.server)
+export const fallbacksTest = editionTest('fallbacks-app')
 
-/** Its `server` is tests/fixtures/live-app. */
-export const liveTest = browserTest
-  .extend('live', { scope: 'worker' }, async ({}, { onCleanup }) => {
-    const edition = await startEdition('1', 'live-app')
-    onCleanup(() => edition.stop())
-    return edition
-  })
-  .override('server', { scope: 'worker' }, ({ live }) => live.server)
+export const liveTest = editionTest('live-app')
+
+/** Examples that the handbook prints. */
+export const handbookTest = editionTest('handbook-app')

@@ -1,19 +1,12 @@
 /** Pages of `typed-app`, in a browser. */
 import { untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
-import { browserTest as anyTest } from './browser.ts'
 import { statusComplaint } from './page-complaints.ts'
-import { startEdition } from './router-app.ts'
+import { editionTest } from './router-app.ts'
 import { heading } from './router-page.ts'
 
 /** With a server of the application. */
-export const browserTest = anyTest
-  .extend('edition', { scope: 'worker' }, async ({}, { onCleanup }) => {
-    const edition = await startEdition('1', 'typed-app')
-    onCleanup(() => edition.stop())
-    return edition
-  })
-  .override('server', { scope: 'worker' }, ({ edition }) => edition.server)
+export const browserTest = editionTest('typed-app')
 
 /** For pages that answer 401. */
 export const REFUSED = { allow: [statusComplaint(401)] }
