@@ -74,7 +74,8 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
     ['create-reports'],
   ],
   'src/server/routes': [
-    ['load', 'rules', 'plain-url', 'request-guard'],
+    ['decide', 'plain-url', 'request-guard'],
+    ['load', 'rules'],
     ['entrance'],
     ['render', 'resources'],
     ['actions'],

@@ -36,7 +36,7 @@ import {
 } from './request/request-log.ts'
 import { createIdempotentCalls } from './routes/actions/idempotent-calls.ts'
 import { createActionRegistry, type ActionAdoption, type ActionModules } from './routes/actions/registry.ts'
-import type { ActionParts } from './routes/actions/serve-action.ts'
+import type { ActionParts } from './routes/actions/receive-call.ts'
 import type { CallJudge } from './routes/actions/take-action.ts'
 import { createDropTopics } from './routes/resources/drop-topics.ts'
 import { createSessionWatch } from './routes/resources/session-watch.ts'
@@ -44,7 +44,8 @@ import { createDocumentPolicies, type PolicyOptions } from './routes/render/docu
 import { createImportMap } from './routes/render/import-map.ts'
 import type { SharedMarkup } from './routes/render/route-assets.ts'
 import { createDocumentRenderer } from './routes/render/serve-document.ts'
-import { createAppRules } from './routes/rules/apply-rules.ts'
+import { createUrlDecider } from './routes/decide/url-decider.ts'
+import { createRequestForwarder } from './routes/rules/forward-request.ts'
 import { loadExpressionEngine } from './routes/rules/expression-engine.ts'
 import { askedRoutes } from './routes/rules/asked-routes.ts'
 import { routeScope } from './routes/rules/route-scope.ts'
@@ -153,6 +154,8 @@ export function createAppParts(options: CreateAppOptions) {
     admission,
     bodyLimit: config.actionBodyLimit,
     heldBodies: createHeldBodies(),
+    origins: config.origins,
+    segments: new Set(manifest.actionSegments),
     refusesForm: visitorLimits?.refusesForm,
   }
   return {
@@ -177,14 +180,14 @@ export function createAppParts(options: CreateAppOptions) {
       sessions: createSessionWatch(services),
     },
     judge,
-    rules: createAppRules(rules, table, judge, config.origins),
+    decider: createUrlDecider(rules, table, judge),
+    forwarder: createRequestForwarder(config.origins),
     scope,
     services,
     documents: createDocumentCache(services, now),
     visitorLimits,
     calls,
     actions,
-    actionSegments: new Set(manifest.actionSegments),
     keptFiles: assets && keptFilesOf(assets.former, config),
     renderer: createDocumentRenderer({
       document: definition.document,

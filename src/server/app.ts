@@ -23,7 +23,7 @@ import { createEntrance, type Handle } from './routes/entrance.ts'
 import { plainUrl } from './routes/plain-url.ts'
 import { requestGuard } from './routes/request-guard.ts'
 import { attachUpgrade } from './routes/rules/pending-upgrade.ts'
-import { tryResponseOn } from './routes/rules/proxy-upgrade.ts'
+import { isHandshake, tryResponseOn } from './routes/rules/proxy-upgrade.ts'
 import { serveRoutes } from './routes/serve-routes.ts'
 import { serveRuntime } from './routes/serve-runtime.ts'
 import type { RedisLink } from './stores/redis-link.ts'
@@ -72,8 +72,8 @@ export interface MillraceApp extends Express {
  */
 export function createApp(options: CreateAppOptions): MillraceApp {
   const parts = createAppParts(options)
-  const { admission, definition, log, modules, onGreedy, outgoing, readiness, reporter, reports, rules, services } =
-    parts
+  const { admission, decider, definition, forwarder, log, modules, onGreedy, outgoing, readiness, reporter } = parts
+  const { reports, services } = parts
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -118,7 +118,7 @@ export function createApp(options: CreateAppOptions): MillraceApp {
     onGreedy,
     messageClasses,
     warm: () => warmModules(parts.table, modules, log),
-    shouldUpgrade: rules.shouldUpgrade,
+    shouldUpgrade: (req: IncomingMessage) => isHandshake(req) && decider.leadsElsewhere(req),
     upgrade(req: IncomingMessage, socket: Duplex, head: Buffer) {
       // Until a handler takes over the connection, nothing else handles a visitor's reset.
       socket.on('error', () => socket.destroy())
@@ -132,7 +132,7 @@ export function createApp(options: CreateAppOptions): MillraceApp {
     redis: services.redis,
     caches,
     dispose: () => {
-      for (const part of [rules, outgoing, telemetry, reporter, reports, services]) part?.dispose()
+      for (const part of [forwarder, outgoing, telemetry, reporter, reports, services]) part?.dispose()
     },
   })
 }

@@ -4,7 +4,7 @@ import { RUNTIME_PREFIX } from '../../shared/runtime-paths.ts'
 import { judgeTarget } from '../http/url-guard.ts'
 import { attachHost } from '../request/host-request.ts'
 import type { RequestJudge } from '../request/judge-request.ts'
-import type { AppRules } from './rules/apply-rules.ts'
+import type { UrlDecider } from './decide/url-decider.ts'
 
 /** What an Express application does with a request; `next` leads on in the server that it is mounted in. */
 export type Handle = (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void) => void
@@ -14,7 +14,7 @@ export interface EntranceParts {
   /** Whether another Express server may hand requests over. */
   readonly isEmbedded: boolean
   readonly judge: RequestJudge
-  readonly rules: Pick<AppRules, 'answers'>
+  readonly decider: Pick<UrlDecider, 'answers'>
   /** Path at which browsers leave their reports, without the base path. */
   readonly relayPath: string
   /** Whether middleware of the application may answer what the table does not. */
@@ -84,11 +84,11 @@ function takeOffBase(req: MountedMessage, base: string): void {
 }
 
 /** Whether the runtime, the table or a rule answers, be it with a refusal. */
-function isOurs(req: IncomingMessage, { judge, rules, relayPath }: EntranceParts): boolean {
+function isOurs(req: IncomingMessage, { judge, decider, relayPath }: EntranceParts): boolean {
   const judged = judge(req)
   const target = judged.target.kind === 'redirect' ? judgeTarget(judged.target.location) : judged.target
   if (target.kind !== 'ok') return true
   const { pathname } = target
   if (`${pathname}/`.startsWith(RUNTIME_PREFIX) || pathname === relayPath) return true
-  return rules.answers(req, { ...target, host: judged.clientAddress.host })
+  return decider.answers(req, { ...target, host: judged.clientAddress.host })
 }

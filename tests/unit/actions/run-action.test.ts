@@ -29,12 +29,10 @@ function run<Input, Args extends readonly unknown[], Result>(
 ) {
   const declared = declaredAction(action(definition))
   if (declared === undefined) throw new Error('not an action')
-  return runAction(declared, call, {
-    params: {},
-    context: { headers, revalidate },
-    call: { givenHeaders: headers },
-    dropEarly: (targets: readonly string[]) => void revalidate(...targets),
-    watch: (value: unknown) => value,
+  return runAction(declared, call, {}, {
+    loaderContext: { headers, revalidate },
+    givenHeaders: headers,
+    services: { data: { revalidate: (targets: readonly string[]) => revalidate(...targets) } },
   } as never)
 }
 
@@ -51,12 +49,14 @@ test('what a handler drops is told at its end, once, and what its work drops aft
     }),
   )
   if (declared === undefined) throw new Error('not an action')
-  await runAction(declared, ofForm(), {
-    params: {},
-    context: { headers: new Headers(), revalidate: (...targets: readonly string[]) => void told.push(...targets) },
-    call: { givenHeaders: new Headers(), noteLateChange: () => void told.push('too late for the browser') },
-    dropEarly: ([target]: readonly string[]) => void told.push(`early ${target}`),
-    watch: (value: unknown) => value,
+  await runAction(declared, ofForm(), {}, {
+    loaderContext: {
+      headers: new Headers(),
+      revalidate: (...targets: readonly string[]) => void told.push(...targets),
+    },
+    givenHeaders: new Headers(),
+    noteLateChange: () => void told.push('too late for the browser'),
+    services: { data: { revalidate: ([target]: readonly string[]) => void told.push(`early ${target}`) } },
   } as never)
   ;(await late.promise)()
   expect(told).toEqual(['early board', 'handled', 'board', 'too late for the browser', 'late'])

@@ -54,14 +54,7 @@ const declared = declaredAction(action({ handler: ({ params }) => params }))
 async function act(context: RequestContext): Promise<void> {
   if (declared === undefined) throw new Error('not an action')
   const received = { input: { json: 'value' }, leading: [], state: undefined } as never
-  await runAction(declared, received, {
-    dropEarly: () => undefined,
-    params: {},
-    context: context.loaderContext,
-    call: context,
-    texts: () => ({ tooManyFaults: '' }),
-    watch: (value) => value,
-  })
+  await runAction(declared, received, {}, context)
 }
 
 describe('so that this test can fail, a request is left behind by', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { matchStaticFirst } from '../../../src/server/routes/rules/static-paths.ts'
+import { matchStaticFirst } from '../../../src/server/routes/decide/static-paths.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
 
 const page = (): Promise<object> => Promise.resolve({})

@@ -3,6 +3,7 @@ import {
   FIELD_PREFIX,
   KEY_FIELD,
   IDEMPOTENCY_FIELD,
+  IDEMPOTENCY_HEADER,
   type ActionArguments,
 } from '../../../shared/protocol/action-call.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
@@ -11,6 +12,7 @@ import { BodyError } from '../../http/body/body-error.ts'
 import { parseCheckedJson } from '../../http/body/checked-json.ts'
 import { formObject, type FormObject } from '../../http/body/form-object.ts'
 import type { FormBody, JsonBody } from '../../http/body/read-body.ts'
+import type { RequestContext } from '../../request/context.ts'
 import { argumentsPurpose } from '../render/bound-arguments.ts'
 
 /** A received call, without the runtime's fields. */
@@ -31,6 +33,14 @@ export interface ReceivedCall {
 }
 
 const ONCE = /^[\w-]{8,64}$/
+const ONCE_HEADER = IDEMPOTENCY_HEADER.toLowerCase()
+
+/** The call of an action that a request makes by its body and its headers. As `readCall`. */
+export function receivedCall(body: FormBody | JsonBody, id: string, context: RequestContext): ReceivedCall {
+  const form = context.data === undefined ? (context.action?.form ?? '') : undefined
+  const once = context.req.headers[ONCE_HEADER]
+  return readCall(body, { id, form, once: typeof once === 'string' ? once : undefined }, context.services.secrets)
+}
 
 /**
  * Separates the runtime's fields from the author's.

@@ -5,16 +5,16 @@ import { checkInput } from '../load/check-input.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { ActionCall, DeclaredAction } from './action.ts'
 import { RefusedInputSignal } from '../../api/refuse-input.ts'
-import { reportFailure } from '../../request/answer/failure.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { ownGetters } from '../../values/own-getters.ts'
 import type { PageTexts } from '../../../shared/texts.ts'
-import type { RequestContext } from '../../request/context.ts'
-import { fill, textsOf, textsPage } from '../../request/answer/texts.ts'
 import { judgeThrown } from '../../request/answer/judge-thrown.ts'
 import { LateChangeError } from '../../request/late-changes.ts'
-import { BodyError, type PassedLimit } from '../../http/body/body-error.ts'
+import { BodyError } from '../../http/body/body-error.ts'
 import { MOST_FAULTS } from '../../http/body/body-limits.ts'
+import { textsOf } from '../../request/answer/texts.ts'
+import type { RequestContext } from '../../request/context.ts'
+import { watchPromises } from '../load/watch-promises.ts'
 import type { ReceivedCall } from './read-call.ts'
 
 /** Outcome of a call. */
@@ -53,23 +53,6 @@ export interface FinishedCall {
   readonly revalidate: readonly string[]
 }
 
-/** Context of the call for its handler. */
-export interface CallSurroundings extends Pick<ActionCall, 'params' | 'context'> {
-  /** Parts of the request that are created on first use. */
-  readonly call: Pick<ActionCall, 'signal' | 'request'> & {
-    /** The response headers of `context`, if they have been created. */
-    readonly givenHeaders: Headers | undefined
-    /** Told when the handler asks for something that the answer can no longer carry. */
-    noteLateChange(error: LateChangeError): void
-  }
-  /** Drops targets that are dropped again when the handler has finished. */
-  readonly dropEarly: (targets: readonly string[]) => void
-  /** Built-in texts for its page. */
-  readonly texts: () => Pick<PageTexts, 'tooManyFaults'>
-  /** Watches the promises in the handler's result, in the turn in which it returns, because nobody may await them. */
-  readonly watch: <Value>(value: Value) => Value
-}
-
 /**
  * Validates a call with the action's schemas and runs its handler.
  * @throws {BodyError} 400 for bound arguments that do not fit: no page has bound them.
@@ -77,19 +60,19 @@ export interface CallSurroundings extends Pick<ActionCall, 'params' | 'context'>
 export async function runAction(
   { definition, name }: DeclaredAction,
   call: ReceivedCall,
-  surroundings: CallSurroundings,
+  params: ActionCall['params'],
+  context: RequestContext,
 ): Promise<FinishedCall> {
   const revalidate: string[] = []
   const drops: HandlerDrops = { targets: revalidate, isOver: false }
-  const { context } = surroundings
   /** Drops targets again, everywhere: data that was read before the handler finished may be outdated. */
   const dropShared = async (): Promise<void> => {
     drops.isOver = true
-    if (revalidate.length > 0) await context.revalidate(...revalidate)
+    if (revalidate.length > 0) await context.loaderContext.revalidate(...revalidate)
   }
   const done = (outcome: ActionOutcome): FinishedCall => {
     // A cookie may change the visitor's identity, on which all pages in the browser depend.
-    if (outcome.kind !== 'invalid' && surroundings.call.givenHeaders?.has('set-cookie')) revalidate.push('/*')
+    if (outcome.kind !== 'invalid' && context.givenHeaders?.has('set-cookie')) revalidate.push('/*')
     return { outcome, revalidate: Object.freeze(revalidate) }
   }
   const { handler, secret = [] } = definition
@@ -97,14 +80,13 @@ export async function runAction(
   try {
     const { args, state, ...split } = await splitArguments(definition.args, call)
     hasState = split.hasState
-    const checked = await check(definition.input, call.input, surroundings.texts)
+    const checked = await check(definition.input, call.input, () => textsOf(context))
     if (checked.issues !== undefined) {
       return done({ kind: 'invalid', state: invalidInput(checked.issues, call, secret), secret })
     }
-    const { files } = call
-    const value = surroundings.watch(
-      await handler(new HandlerCall(surroundings, { input: checked.value, args, state, files }, drops)),
-    )
+    const given = { input: checked.value, args, state, files: call.files, params }
+    // In the turn in which it returns, because nobody may await the promises in it.
+    const value = watchPromises(await handler(new HandlerCall(given, drops, context)), context, 'action')
     refuseLostValues({ [name ?? 'without a name']: value }, 'action ')
     await dropShared()
     return done({ kind: 'value', value })
@@ -133,6 +115,8 @@ interface HandlerDrops {
   isOver: boolean
 }
 
+type GivenCall = Pick<ActionCall<unknown, readonly unknown[]>, 'params' | 'input' | 'args' | 'state' | 'files'>
+
 /** Creates the request on first use: most handlers never read it. */
 class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
   readonly params: ActionCall['params']
@@ -143,16 +127,11 @@ class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
   readonly files: ActionCall['files']
   readonly revalidate: ActionCall['revalidate']
   readonly signal: AbortSignal
-  readonly #call: CallSurroundings['call']
-  readonly #dropEarly: CallSurroundings['dropEarly']
+  readonly #call: RequestContext
 
-  constructor(
-    { params, context, call, dropEarly }: CallSurroundings,
-    { input, args, state, files }: Pick<ActionCall<unknown, readonly unknown[]>, 'input' | 'args' | 'state' | 'files'>,
-    drops: HandlerDrops,
-  ) {
+  constructor({ params, input, args, state, files }: GivenCall, drops: HandlerDrops, call: RequestContext) {
     this.params = params
-    this.context = context
+    this.context = call.loaderContext
     this.input = input
     this.args = args
     this.state = state
@@ -161,7 +140,6 @@ class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
     // It was read together with the body.
     this.signal = call.signal
     this.#call = call
-    this.#dropEarly = dropEarly
     ownCall(this)
   }
 
@@ -171,8 +149,8 @@ class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
       return void this.context.revalidate(...targets)
     }
     dropped.push(...targets)
-    // For everything that the handler itself reads from here on.
-    this.#dropEarly(targets)
+    // For everything that the handler itself reads from here on. They are dropped again when it has finished.
+    void this.#call.services.data.revalidate(targets, true)
   }
 
   get request(): Request {
@@ -190,7 +168,7 @@ interface SplitArguments {
 }
 
 /** Separates bound arguments from the state after them. */
-async function splitArguments(
+export async function splitArguments(
   schema: Schema<readonly unknown[]> | undefined,
   { leading, hasState }: ReceivedCall,
 ): Promise<SplitArguments> {
@@ -222,58 +200,9 @@ function stateOf(value: unknown): unknown {
 async function check(
   schema: Schema | undefined,
   input: unknown,
-  texts?: CallSurroundings['texts'],
+  texts?: () => Pick<PageTexts, 'tooManyFaults'>,
 ): Promise<CheckedValue> {
   return schema === undefined ? { value: input } : checkInput(schema, input, texts)
-}
-
-/**
- * The fault of a file that is too large, or one too many, for the state of its form.
- * @returns `undefined` for any other error, and for a call that shows no state.
- */
-export async function tooLargeInput(
-  { definition }: DeclaredAction,
-  call: ReceivedCall,
-  { file, limit }: BodyError,
-  context: RequestContext,
-): Promise<RefusedInput | undefined> {
-  if (file === undefined || limit === undefined) return undefined
-  const { field } = file
-  const split = await splitArguments(definition.args, call).catch(() => undefined)
-  if (split?.hasState !== true) return undefined
-  const { secret = [] } = definition
-  const errors = Object.create(null) as Record<string, string[]>
-  const own = limit.name === 'files' ? undefined : ownTooLarge(definition, context)
-  errors[field] = [own ?? limitInWords(ofOneFile(limit, definition), textsOf(context))]
-  const { values, omitted } = typedInput(call, secret)
-  const state: InvalidInput = { kind: 'invalid', errors, values, omitted: [...new Set([...omitted, field])] }
-  return { kind: 'invalid', status: 413, state, secret }
-}
-
-/** If the action's function fails, that is reported, and the built-in text is said. */
-function ownTooLarge({ tooLarge }: DeclaredAction['definition'], context: RequestContext): string | undefined {
-  try {
-    return typeof tooLarge === 'function' ? tooLarge(textsPage(context)) : tooLarge
-  } catch (thrown) {
-    reportFailure(thrown, context, 'action')
-    return undefined
-  }
-}
-
-/** A body that is over a total that the action does not name has a file that is too large: what a visitor can mend. */
-function ofOneFile(limit: PassedLimit, { upload }: DeclaredAction['definition']): PassedLimit {
-  if (limit.name !== 'bytes' || upload === undefined || upload.totalBytes !== undefined) return limit
-  return { name: 'fileBytes', maximum: upload.fileBytes }
-}
-
-const MEGABYTE = 1_000_000
-
-function limitInWords({ name, maximum }: PassedLimit, { language, tooLarge, tooManyFiles }: PageTexts): string {
-  if (name === 'files') return fill(tooManyFiles, maximum.toLocaleString(language))
-  const [unit, bytes] = maximum < MEGABYTE ? ['kilobyte', 1_000] : ['megabyte', MEGABYTE]
-  // Rounded down: what it says must fit.
-  const size = Math.floor((maximum / bytes) * 10) / 10
-  return fill(tooLarge, size.toLocaleString(language, { style: 'unit', unit }))
 }
 
 function invalidInput(issues: readonly SchemaIssue[], call: ReceivedCall, secret: readonly string[]): InvalidInput {
@@ -290,7 +219,7 @@ function invalidInput(issues: readonly SchemaIssue[], call: ReceivedCall, secret
 }
 
 /** What was typed, without secrets. */
-function typedInput({ form }: ReceivedCall, secret: readonly string[]): TypedInput {
+export function typedInput({ form }: ReceivedCall, secret: readonly string[]): TypedInput {
   const values = Object.create(null) as Record<string, string | string[]>
   const omitted = new Set<string>()
   for (const [name, value] of form?.fields ?? []) {

@@ -1,12 +1,9 @@
-import { findBoundary } from '../../../client/react/find-boundary.ts'
-import { REFUSAL_STATUS } from '../../../shared/control-flow.ts'
 import type { SegmentMeta, SegmentValues } from '../../../shared/protocol/route-data.ts'
 import type { SegmentEntry } from '../../../shared/route-table.ts'
 import type { Deferrable } from '../load/deferred.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
-import { boundaryOf, type RunningLoaders, type StartedSegment } from '../load/start-loaders.ts'
-import { type FailurePlace } from '../../request/request-reporter.ts'
-import { reportFailure } from '../../request/answer/failure.ts'
+import { stoppedBy, type RunningLoaders, type StartedSegment } from '../load/start-loaders.ts'
+import { replacementOf, type ShownFallback, type Stopped } from '../decide/stopped.ts'
 import { judgeThrown, retryHeaders } from '../../request/answer/judge-thrown.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { createDataAnswer, redirectTo, type DataAnswer, type Head } from './data-answer.ts'
@@ -20,11 +17,8 @@ export interface RunningPage {
   readonly loaders: RunningLoaders
   /** Decides status and head first; by default the first record does. */
   readonly opening?: ((answer: DataAnswer, head: Head) => void) | undefined
-  /**
-   * Set if no route answers the URL: the index in the chain of the not-found fallback to show once all loaders have
-   * succeeded. The status is 404.
-   */
-  readonly notFoundAt?: number | undefined
+  /** Set if no route answers the URL: the fallback to show once all loaders have succeeded. */
+  readonly missing?: ShownFallback | undefined
 }
 
 /** The state of a segment that inner segments depend on. */
@@ -42,10 +36,10 @@ const NO_META: SegmentMeta = {}
  * @returns resolves when the answer is over.
  */
 export async function deliverSegments(page: RunningPage, context: RequestContext): Promise<void> {
-  const { notFoundAt } = page
+  const { missing } = page
   const { segments } = page.loaders
   const refused = segments.at(-1)?.isGuard === true ? await guardStatus(segments) : undefined
-  const status = refused ?? (notFoundAt === undefined ? 200 : REFUSAL_STATUS.notFound)
+  const status = refused ?? missing?.status ?? 200
   let pending = segments.length
   let deferred = false
   let stopped = false
@@ -66,8 +60,7 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
     } catch (thrown) {
       if (!(await haveSucceeded(outside))) return false
       stopped = true
-      const boundaryFrom = boundaryOf(thrown, segment, page.chain)
-      sendStopped({ thrown, boundaryFrom, loader: segment.id }, page, answer, context)
+      sendStopped(stoppedBy(thrown, segment, page.chain), page, answer, context)
       return false
     }
   }
@@ -80,7 +73,7 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
   const succeeded = await haveSucceeded(started)
   if (context.aborted?.cause === 'gone') return
   if (!answer.isOpen()) answer.open(status, page.head)
-  if (succeeded && notFoundAt !== undefined) answer.outcome({ kind: 'notFound', at: notFoundAt })
+  if (succeeded && missing !== undefined) sendFallback(missing, answer)
   await answer.finish()
 }
 
@@ -109,41 +102,30 @@ function valuesOf({ id, search }: StartedSegment, { value }: Deferrable): Segmen
   }
 }
 
-/** The refusal or failure of a page, and where in its chain the search for a fallback starts. */
-export interface Stopped {
-  readonly thrown: unknown
-  readonly boundaryFrom: number
-  /** Where it was thrown, for the log. Default: a loader. */
-  readonly place?: FailurePlace
-  /** Segment id of that loader. */
-  readonly loader?: string
-}
-
-/** Sends the replacement for the page, and reports a failure. */
+/** Sends the replacement for the page. */
 export function sendStopped(
-  { thrown, boundaryFrom, place = 'loader', loader }: Stopped,
+  stopped: Stopped,
   { head, chain }: Pick<RunningPage, 'head' | 'chain'>,
   answer: DataAnswer,
   context: RequestContext,
 ): void {
   if (context.aborted?.cause === 'gone') return
-  const judged = judgeThrown(thrown)
-  if (judged.kind === 'redirect') {
-    const redirect = redirectTo(judged.location)
+  const replaced = replacementOf(stopped, chain, context)
+  if (replaced.kind === 'redirect') {
+    const redirect = redirectTo(replaced.location)
     if (answer.isOpen()) answer.redirect(redirect)
     else answer.open(200, { redirect })
     return
   }
-  const digest = judged.kind === 'failure' ? reportFailure(judged.thrown, context, place, loader) : undefined
-  const headers = judged.kind === 'failure' ? retryHeaders(judged) : []
-  const kind = judged.kind === 'failure' ? 'error' : judged.refusal
-  const at = findBoundary(chain, kind, boundaryFrom)
-  if (answer.isOpen() && context.data !== undefined) context.data.lateStatus = judged.status
-  if (at === undefined) {
-    if (answer.isOpen()) answer.breakOff()
-    else answer.open(judged.status, { document: true }, headers)
-    return
+  const { status, at } = replaced
+  if (!answer.isOpen()) answer.open(status, at === undefined ? { document: true } : head, retryHeaders(replaced))
+  else {
+    if (context.data !== undefined) context.data.lateStatus = status
+    if (at === undefined) answer.breakOff()
   }
-  if (!answer.isOpen()) answer.open(judged.status, head, headers)
-  answer.outcome({ kind, at, ...(digest === undefined ? {} : { digest }) })
+  sendFallback(replaced, answer)
+}
+
+function sendFallback({ boundary, at, digest }: ShownFallback, answer: DataAnswer): void {
+  if (at !== undefined) answer.outcome({ kind: boundary, at, ...(digest === undefined ? {} : { digest }) })
 }

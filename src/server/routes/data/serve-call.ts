@@ -1,79 +1,64 @@
+import type { FailedAction, InvalidInput } from '../../../shared/action-result.ts'
 import { ACTION_RESULT_ID, type ActionAnswer } from '../../../shared/protocol/action-call.ts'
 import type { RouteDataRedirect } from '../../../shared/protocol/route-data.ts'
-import { judgeThrown } from '../../request/answer/judge-thrown.ts'
 import type { RequestContext } from '../../request/context.ts'
-import { performCall, type ActionParts } from '../actions/serve-action.ts'
-import { failedState } from '../actions/failed-state.ts'
-import { createDataAnswer, NO_PROGRESS, redirectTo, type DataAnswer, type Head } from './data-answer.ts'
-import { sendStopped, type RunningPage, type Stopped } from './deliver-segments.ts'
-import type { MatchedPage } from '../load/matched-page.ts'
-import { findDataPage, headOf, sendPageData, type DataParts } from './serve-data.ts'
+import { refuseCall } from '../../request/answer/refuse-call.ts'
+import type { ActionParts } from '../actions/receive-call.ts'
+import { performCall } from '../actions/serve-action.ts'
+import type { Decision, MatchedRoute } from '../decide/decision.ts'
+import type { Stopped } from '../decide/stopped.ts'
+import type { UrlDecider } from '../decide/url-decider.ts'
+import { createDataAnswer, NO_PROGRESS, redirectTo, type DataAnswer } from './data-answer.ts'
+import { sendStopped, type RunningPage } from './deliver-segments.ts'
+import { dataPageOf, headOf, sendPageData, type DataParts } from './serve-data.ts'
 
 /** Parts for answering calls of the client router. */
 export interface CallParts extends DataParts {
   readonly actions: ActionParts
+  readonly decider: UrlDecider
 }
 
 /** Answers a call of the client router: the result first, then fresh data of the segments on screen. */
-export async function serveCall(parts: CallParts, context: RequestContext): Promise<void> {
-  const page = findDataPage(parts, context)
+export async function serveCall(parts: CallParts, decision: Decision, context: RequestContext): Promise<void> {
+  const page = dataPageOf(parts, decision, context)
   if (page === undefined) return
   // It takes its place once its body is read.
   const result = await performCall(parts.actions, page, context)
   if (result.kind === 'answered') return
-  if (result.kind === 'guarded')
-    return sendThrown({ ...result, place: 'action' }, {}, shownOf(parts, page, context), context)
-  const { outcome, revalidate } = result.call
+  if (result.kind === 'refused') return refuseCall(context, result.status, result.reason)
+  if (result.kind === 'stopped') return sendThrown(parts, { page, stopped: result.stopped, result: {} }, context)
+  const { shown, revalidate } = result
   // A cookie drops everything in browsers alone.
   const droppedAt = revalidate.includes('/*') ? undefined : context.services.drops?.last
   const shared: ActionAnswer =
     revalidate.length === 0 ? {} : { revalidate, ...(droppedAt !== undefined && { droppedAt }) }
-  if (outcome.kind === 'invalid') {
-    const { state, secret, status = 422 } = outcome
-    return sendRefused(
-      status,
-      { ...shared, errors: state.errors, ...secretOf(secret) },
-      headOf(parts, page, context),
-      context,
-    )
+  switch (shown.kind) {
+    case 'redirect':
+      return sendRedirected(redirectTo(shown.location), shared, parts, context)
+    case 'stopped':
+      return sendThrown(parts, { page, stopped: shown.stopped, result: shared }, context)
+    case 'value':
+      return sendPage(parts, page, context, (answer, head) => {
+        answer.open(200, head)
+        putResult(answer, shown.value === undefined ? shared : { ...shared, value: shown.value })
+      })
+    case 'state': {
+      // The browser has what was typed. The page stays, and its data: after a failure, loaders may fail too.
+      const answer = createDataAnswer(context, NO_PROGRESS)
+      answer.open(shown.status, headOf(parts, page, context))
+      putResult(answer, { ...shared, ...errorsOf(shown.state), ...secretOf(shown.secret) })
+      return answer.finish()
+    }
   }
-  if (outcome.kind === 'failed') {
-    const { state, status } = failedState(outcome, context)
-    const failed = { kind: state.kind, digest: state.digest }
-    return sendRefused(
-      status,
-      { ...shared, errors: {}, failed, ...secretOf(outcome.secret) },
-      headOf(parts, page, context),
-      context,
-    )
-  }
-  if (outcome.kind === 'value') {
-    return sendPage(parts, page, context, (answer, head) => {
-      answer.open(200, head)
-      putResult(answer, outcome.value === undefined ? shared : { ...shared, value: outcome.value })
-    })
-  }
-  const judged = judgeThrown(outcome.thrown)
-  if (judged.kind === 'redirect') return sendRedirected(redirectTo(judged.location), shared, parts, context)
-  const boundaryFrom = page.route.chain.length - 1
-  return sendThrown(
-    { thrown: outcome.thrown, boundaryFrom, place: 'action' },
-    shared,
-    shownOf(parts, page, context),
-    context,
-  )
+}
+
+function errorsOf(state: InvalidInput | FailedAction): Pick<ActionAnswer, 'errors' | 'failed'> {
+  if (state.kind === 'invalid') return { errors: state.errors }
+  return { errors: {}, failed: { kind: state.kind, digest: state.digest } }
 }
 
 function secretOf(secret: readonly string[] = []): Pick<ActionAnswer, 'secret'> {
   return secret.length > 0 ? { secret } : {}
-}
-
-/** The browser has what was typed. The page stays, and its data: after a failure, loaders may fail too. */
-function sendRefused(status: number, result: ActionAnswer, head: Head, context: RequestContext): Promise<void> {
-  const answer = createDataAnswer(context, NO_PROGRESS)
-  answer.open(status, head)
-  putResult(answer, result)
-  return answer.finish()
 }
 
 /**
@@ -82,7 +67,7 @@ function sendRefused(status: number, result: ActionAnswer, head: Head, context: 
  */
 function sendPage(
   parts: CallParts,
-  page: MatchedPage,
+  page: MatchedRoute,
   context: RequestContext,
   opening: NonNullable<RunningPage['opening']>,
 ): Promise<void> {
@@ -120,31 +105,27 @@ function sendRedirected(
  * Makes another page of this site the requested one.
  * @returns `undefined` if no page of the table answers that URL.
  */
-function findTarget({ rules }: CallParts, location: string, context: RequestContext): MatchedPage | undefined {
+function findTarget({ decider }: CallParts, location: string, context: RequestContext): MatchedRoute | undefined {
   const { pathname, search } = new URL(location, 'http://localhost')
   context.askForData(pathname, search, { build: context.data?.build ?? '' })
-  const asked = rules.subjectOf(context)
-  if (rules.redirect(context, asked) !== undefined) return undefined
-  const resolution = rules.resolve(asked)
-  if (resolution.kind !== 'route' || resolution.match.route.kind === 'handler') return undefined
-  return { ...resolution.match, search: resolution.search, isUnmatched: false }
+  context.hasDotSegments = false
+  const decision = decider.decide(context)
+  return decision.kind === 'page' ? decision : undefined
 }
 
-function shownOf(parts: CallParts, page: MatchedPage, context: RequestContext): Pick<RunningPage, 'head' | 'chain'> {
-  return { head: headOf(parts, page, context), chain: page.route.chain }
+/** A call that was refused, or whose action has failed. */
+interface ThrownCall {
+  readonly page: MatchedRoute
+  readonly stopped: Stopped
+  readonly result: ActionAnswer
 }
 
-function sendThrown(
-  stopped: Stopped,
-  result: ActionAnswer,
-  page: Pick<RunningPage, 'head' | 'chain'>,
-  context: RequestContext,
-): Promise<void> {
+function sendThrown(parts: CallParts, { page, stopped, result }: ThrownCall, context: RequestContext): Promise<void> {
   // Effects of the action before it threw remain.
   const hasDone = result.revalidate !== undefined
   const tell = (answer: DataAnswer): void => putResult(answer, { ...result, thrown: true })
   const answer = createDataAnswer(context, NO_PROGRESS, hasDone ? tell : undefined)
-  sendStopped(stopped, page, answer, context)
+  sendStopped(stopped, { head: headOf(parts, page, context), chain: page.route.chain }, answer, context)
   return answer.finish()
 }
 

@@ -1,22 +1,19 @@
-import { findBoundary } from '../../../client/react/find-boundary.ts'
 import { layoutId, pageId } from '../../../client/react/route-view.ts'
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import { ROUTE_DATA_PREFIX, type RouteDataHead } from '../../../shared/protocol/route-data.ts'
-import type { Route, RouteTable } from '../../../shared/route-table.ts'
-import { unmatchedPage, type MatchedPage } from '../load/matched-page.ts'
+import type { Route } from '../../../shared/route-table.ts'
+import type { Decision, MatchedRoute } from '../decide/decision.ts'
+import { replacementOf, stoppedByUrl } from '../decide/stopped.ts'
 import { neededLoaders, serverParts } from '../load/segment-loaders.ts'
 import { startLoaders } from '../load/start-loaders.ts'
 import type { Admission } from '../../request/admission/admission.ts'
 import { sendText } from '../../request/answer/send-plain.ts'
 import type { RequestContext } from '../../request/context.ts'
-import type { AppRules } from '../rules/apply-rules.ts'
 import { redirectTo, sendDocumentHead, sendHead, type Head } from './data-answer.ts'
 import { deliverSegments, type RunningPage } from './deliver-segments.ts'
 
 /** Parts for answering route data. */
 export interface DataParts {
-  readonly table: RouteTable
-  readonly rules: AppRules
   readonly modules: ModuleCache
   readonly admission: Admission
   /** Whether another Express server answers what the table does not. */
@@ -27,9 +24,9 @@ export interface DataParts {
   readonly scope: NonNullable<RouteDataHead['scope']>
 }
 
-/** Answers a request for route data, with the same decisions as for the document of the same URL. */
-export async function serveData(parts: DataParts, context: RequestContext): Promise<void> {
-  const page = findDataPage(parts, context)
+/** Answers a request for route data. */
+export async function serveData(parts: DataParts, decision: Decision, context: RequestContext): Promise<void> {
+  const page = dataPageOf(parts, decision, context)
   if (page === undefined) return
   const { admission } = parts
   const shed = (await admission.enter(context)) ?? (await admission.turn(context))
@@ -38,58 +35,42 @@ export async function serveData(parts: DataParts, context: RequestContext): Prom
 }
 
 /**
- * The page of a request for data, by rules and table.
- * @returns `undefined` if no page has data for the URL: then the request has been answered.
+ * The page whose data is asked for.
+ * @returns `undefined` if no page has data for the URL: then the request has been answered, and the client follows the
+ * redirect or loads the document.
  */
-export function findDataPage(parts: DataParts, context: RequestContext): MatchedPage | undefined {
-  const { rules, table } = parts
-  const asked = rules.subjectOf(context)
-  const redirect = rules.redirect(context, asked)
-  if (redirect !== undefined) {
-    if (redirect.fault === undefined) {
-      sendHead(context, 200, { redirect: redirectTo(redirect.location) })
-      return undefined
-    }
-    return refuse(context, redirect.status, `the redirect ${redirect.source} cannot be filled in: ${redirect.fault}`)
-  }
-  const resolution = context.hasDotSegments ? ({ kind: 'none' } as const) : rules.resolve(asked)
-  switch (resolution.kind) {
+export function dataPageOf(
+  { isEmbedded }: DataParts,
+  decision: Decision,
+  context: RequestContext,
+): MatchedRoute | undefined {
+  switch (decision.kind) {
+    case 'redirect':
+      return void sendHead(context, 200, { redirect: redirectTo(decision.location) })
+    case 'refused':
+      context.record.refused = decision.reason
+      return void sendDocumentHead(context, decision.status)
     case 'proxy':
-      return refuse(context, 200)
-    case 'undecodable':
-      return refuse(context, 400, 'undecodable percent sequence')
-    case 'bad-destination':
-      return refuse(
-        context,
-        resolution.status,
-        `the rewrite ${resolution.source} cannot be filled in: ${resolution.fault}`,
-      )
+      return void sendDocumentHead(context, 200)
+    case 'handler':
+      context.record.route = ROUTE_DATA_PREFIX + decision.route.pattern
+      return void sendDocumentHead(context, 200)
     case 'none':
       // The host may have a document there.
-      if (parts.isEmbedded) return refuse(context, 200)
-      return { ...unmatchedPage(table), search: context.search }
-    case 'route': {
-      const { route, params } = resolution.match
-      context.record.route = ROUTE_DATA_PREFIX + route.pattern
-      if (route.kind === 'handler') return refuse(context, 200)
-      return { route, params, search: resolution.search, isUnmatched: false }
-    }
+      return isEmbedded ? void sendDocumentHead(context, 200) : decision
+    case 'page':
+      context.record.route = ROUTE_DATA_PREFIX + decision.route.pattern
+      return decision
   }
-}
-
-/** Makes the client load the document. */
-function refuse(context: RequestContext, status: number, reason?: string): undefined {
-  context.record.refused = reason
-  sendDocumentHead(context, status)
 }
 
 /** The first line of a page's data. */
 export function headOf(
   { scope }: DataParts,
-  { route, params, isUnmatched }: MatchedPage,
+  { kind, route, params }: MatchedRoute,
   { guardedByQuery }: RequestContext,
 ): Head {
-  return { route: isUnmatched ? null : route.key, params, scope: guardedByQuery ? 'url' : scope }
+  return { route: kind === 'none' ? null : route.key, params, scope: guardedByQuery ? 'url' : scope }
 }
 
 /**
@@ -98,27 +79,28 @@ export function headOf(
  */
 export async function sendPageData(
   parts: DataParts,
-  page: MatchedPage,
+  page: MatchedRoute,
   context: RequestContext,
   opening?: RunningPage['opening'],
 ): Promise<void> {
   const { modules, renderTimeoutMs } = parts
-  const { route, isUnmatched } = page
+  const { route } = page
   const { chain } = route
-  // As in the document: the nearest fallback is the root's, inside its layout.
-  const notFoundAt = isUnmatched ? findBoundary(chain, 'notFound', 0) : undefined
-  if (isUnmatched && notFoundAt === undefined) return sendDocumentHead(context, 404)
-  const missing = modules.load(serverParts(route).modules)
-  if (missing !== undefined) await missing
-  const wanted = wantedOf(route, isUnmatched ? undefined : context.data?.segments)
+  const stopped = stoppedByUrl(page)
+  const missing = stopped && replacementOf(stopped, chain, context)
+  if (missing?.kind === 'redirect' || (missing && missing.at === undefined))
+    return sendDocumentHead(context, missing.status)
+  const loading = modules.load(serverParts(route).modules)
+  if (loading !== undefined) await loading
+  const wanted = wantedOf(route, stopped === undefined ? context.data?.segments : undefined)
   const started = startLoaders(neededLoaders(route, wanted, modules), page, context, modules)
   context.startDeadline(renderTimeoutMs)
   const loaders = started instanceof Promise ? await started : started
   if (loaders.faults !== undefined) {
-    context.record.refused = 'search params are not valid'
+    context.record.refused = loaders.reason
     return sendDocumentHead(context, 400)
   }
-  await deliverSegments({ head: headOf(parts, page, context), chain, wanted, loaders, opening, notFoundAt }, context)
+  await deliverSegments({ head: headOf(parts, page, context), chain, wanted, loaders, opening, missing }, context)
 }
 
 /** All of the page's segments, unless the request names some and all of them belong to this page. */

@@ -3,7 +3,7 @@ import { parseSearch } from '../../http/search-params.ts'
 import type { GuardModule } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { measureLoader, type LoaderCall } from './loader-call.ts'
-import type { MatchedPage } from './matched-page.ts'
+import type { MatchedRoute } from '../decide/decision.ts'
 import { SegmentFacts } from './segment-facts.ts'
 import { ownParams, serverParts, type SegmentGuard } from './segment-loaders.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -32,7 +32,7 @@ const refusals = new WeakMap<RequestContext, GuardRefusal>()
  * @returns does not reject.
  */
 export async function askGuards(
-  { route, params, search }: Pick<MatchedPage, 'route' | 'params' | 'search'>,
+  { route, params, search }: Pick<MatchedRoute, 'route' | 'params' | 'search'>,
   context: RequestContext,
   modules: ModuleCache,
 ): Promise<GuardVerdict> {

@@ -17,7 +17,9 @@ export type SegmentSearch =
   | { readonly failed: unknown }
 
 /** Faults of the search params, so that no loader runs; or of a handler's body. */
-export interface RefusedSearch {
+export interface RefusedInput {
+  /** For the log. */
+  readonly reason: string
   /** One text per fault, for the visitor. */
   readonly faults: readonly string[]
   /** The same for programs. */
@@ -60,17 +62,23 @@ function failed(thrown: unknown): SegmentSearch {
   return { failed: normalizeThrown(thrown) }
 }
 
+/** Search params that the schema of a page or of a handler refuses. */
+export function refusedSearch(issues: readonly SchemaIssue[]): RefusedInput {
+  return refusedInput(issues, 'search params are not valid')
+}
+
 /**
  * For the visitor: a schema may find as many faults as a query or a body has room for, and each text is longer than its
  * cause.
+ * @param reason for the log.
  * @param nameOf the name of a member; by default its keys, joined by dots.
  */
-export function refusedInput(issues: readonly SchemaIssue[], nameOf = joinPath): RefusedSearch {
+export function refusedInput(issues: readonly SchemaIssue[], reason: string, nameOf = joinPath): RefusedInput {
   const errors = issues.slice(0, MOST_FAULTS).map((issue) => ({
     path: shortened(nameOf(issuePath(issue))),
     message: shortened(issue.message),
   }))
-  return { errors, faults: errors.map(({ path, message }) => `${path}: ${message}`) }
+  return { reason, errors, faults: errors.map(({ path, message }) => `${path}: ${message}`) }
 }
 
 function shortened(text: string): string {

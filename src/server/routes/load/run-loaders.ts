@@ -4,9 +4,10 @@ import type { RequestContext } from '../../request/context.ts'
 import { parseSearch } from '../../http/search-params.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { serverParts } from './segment-loaders.ts'
-import type { MatchedPage } from './matched-page.ts'
-import type { RefusedSearch } from './check-search.ts'
-import { boundaryOf, startLoaders, type RunningLoaders, type StartedSegment } from './start-loaders.ts'
+import type { MatchedRoute } from '../decide/decision.ts'
+import type { Stopped } from '../decide/stopped.ts'
+import type { RefusedInput } from './check-search.ts'
+import { startLoaders, stoppedBy, type RunningLoaders, type StartedSegment } from './start-loaders.ts'
 
 /** Results of the matched segments' loaders. */
 export interface LoadResult {
@@ -19,10 +20,9 @@ export interface LoadResult {
   readonly deferred: ReadonlySet<string>
   /** Facts for the browser's cache, by segment id; only for segments with non-default facts. */
   readonly meta?: Readonly<Record<string, SegmentMeta>>
-  /** Why the page cannot be shown, and where in the chain the search for a fallback starts. */
-  readonly stopped?:
-    | { readonly kind: 'invalid-search'; readonly faults: readonly string[] }
-    | { readonly kind: 'thrown'; readonly thrown: unknown; readonly boundaryFrom: number }
+  /** Set if the search params are refused: no loader has run. */
+  readonly refused?: RefusedInput
+  readonly stopped?: Stopped
 }
 
 const NO_DATA: LoadResult = { data: {}, search: parseSearch(''), isRaw: true, deferred: new Set() }
@@ -32,7 +32,7 @@ const NO_DATA: LoadResult = { data: {}, search: parseSearch(''), isRaw: true, de
  * an outer segment always wins over an inner one. Guards are asked before.
  */
 export function runLoaders(
-  page: MatchedPage,
+  page: MatchedRoute,
   context: RequestContext,
   modules: ModuleCache,
 ): LoadResult | Promise<LoadResult> {
@@ -49,17 +49,17 @@ export function runLoaders(
 }
 
 async function collect(
-  started: RunningLoaders | RefusedSearch,
-  page: MatchedPage,
+  started: RunningLoaders | RefusedInput,
+  page: MatchedRoute,
   context: RequestContext,
 ): Promise<LoadResult> {
-  if (started.faults !== undefined) return { ...NO_DATA, stopped: { kind: 'invalid-search', faults: started.faults } }
+  if (started.faults !== undefined) return { ...NO_DATA, refused: started }
 
   const { search, isRaw, segments } = started
   const data: Record<string, unknown> = {}
   const deferred = new Set<string>()
   const settled: StartedSegment[] = []
-  let stopped: LoadResult['stopped']
+  let stopped: Stopped | undefined
   for (const segment of segments) {
     try {
       const { value, deferred: isDeferred } = await segment.result
@@ -69,7 +69,7 @@ async function collect(
       if (isDeferred) deferred.add(segment.id)
     } catch (thrown) {
       reportFailure(thrown, context, 'loader', segment.id)
-      stopped = { kind: 'thrown', thrown, boundaryFrom: boundaryOf(thrown, segment, page.route.chain) }
+      stopped = stoppedBy(thrown, segment, page.route.chain)
       break
     }
   }

@@ -6,14 +6,15 @@ import { judgeThrown } from '../../request/answer/judge-thrown.ts'
 import { parseSearch } from '../../http/search-params.ts'
 import type { RawSearch } from '../../../shared/raw-search.ts'
 import type { Deferrable } from './deferred.ts'
-import { checkSearch, refusedInput, type RefusedSearch, type SegmentSearch } from './check-search.ts'
+import { checkSearch, refusedSearch, type RefusedInput, type SegmentSearch } from './check-search.ts'
 import { noteLoaders } from './development-notes.ts'
 import { askGuards } from './ask-guards.ts'
 import { measureLoader, type LoaderCall } from './loader-call.ts'
 import { SegmentFacts } from './segment-facts.ts'
 import { guards, ownParams, serverParts, type SegmentLoader } from './segment-loaders.ts'
 import type { Route } from '../../../shared/route-table.ts'
-import type { MatchedPage } from './matched-page.ts'
+import type { MatchedRoute } from '../decide/decision.ts'
+import type { Stopped } from '../decide/stopped.ts'
 import { untilAborted } from './until-aborted.ts'
 
 /** A segment whose loader is running. */
@@ -54,7 +55,7 @@ interface ReadyLoader {
 
 /** What the loaders of one answer have in common. */
 interface LoaderStart {
-  readonly page: Pick<MatchedPage, 'params' | 'search'>
+  readonly page: Pick<MatchedRoute, 'params' | 'search'>
   readonly context: RequestContext
   readonly modules: ModuleCache
   /** What the verdict of the guards around them depends on. */
@@ -70,20 +71,20 @@ interface LoaderStart {
  */
 export function startLoaders(
   loaders: readonly SegmentLoader[],
-  page: MatchedPage,
+  page: MatchedRoute,
   context: RequestContext,
   modules: ModuleCache,
-): RunningLoaders | RefusedSearch | Promise<RunningLoaders | RefusedSearch> {
+): RunningLoaders | RefusedInput | Promise<RunningLoaders | RefusedInput> {
   if (serverParts(page.route).guards.length > 0) return startGuarded(loaders, page, context, modules)
   return startAll(loaders, { page, context, modules })
 }
 
 async function startGuarded(
   loaders: readonly SegmentLoader[],
-  page: MatchedPage,
+  page: MatchedRoute,
   context: RequestContext,
   modules: ModuleCache,
-): Promise<RunningLoaders | RefusedSearch> {
+): Promise<RunningLoaders | RefusedInput> {
   const { refusal, facts } = await askGuards(page, context, modules)
   const start = { page, context, modules }
   if (refusal === undefined) return startAll(loaders, { ...start, guarded: facts })
@@ -102,11 +103,11 @@ async function startGuarded(
 function startAll(
   loaders: readonly SegmentLoader[],
   started: LoaderStart,
-): RunningLoaders | RefusedSearch | Promise<RunningLoaders | RefusedSearch> {
+): RunningLoaders | RefusedInput | Promise<RunningLoaders | RefusedInput> {
   const { page, context, modules, guarded } = started
   const raw = parseSearch(page.search)
-  const start = (ready: readonly ReadyLoader[]): RunningLoaders | RefusedSearch => {
-    for (const { search: checked } of ready) if ('issues' in checked) return refusedInput(checked.issues)
+  const start = (ready: readonly ReadyLoader[]): RunningLoaders | RefusedInput => {
+    for (const { search: checked } of ready) if ('issues' in checked) return refusedSearch(checked.issues)
     return startReady(ready, raw, started)
   }
   let isAsync = false
@@ -158,11 +159,13 @@ function startReady(
 }
 
 /**
- * Index in the chain where the search for the fallback of a failed segment starts. An unsafe redirect is a failure of
- * the page, whichever layout threw it; one that a guard threw is outside of its entry, as all that it throws.
+ * Why a page is not shown whose segment has failed. An unsafe redirect is a failure of the page, whichever layout threw
+ * it; one that a guard threw is outside of its entry, as all that it throws.
  */
-export function boundaryOf(thrown: unknown, { boundaryFrom, isGuard }: StartedSegment, chain: Route['chain']): number {
-  return thrown instanceof RedirectSignal && isGuard === undefined ? chain.length - 1 : boundaryFrom
+export function stoppedBy(thrown: unknown, segment: StartedSegment, chain: Route['chain']): Stopped {
+  const { id, isGuard } = segment
+  const isOfPage = thrown instanceof RedirectSignal && isGuard === undefined
+  return { thrown, boundaryFrom: isOfPage ? chain.length - 1 : segment.boundaryFrom, loader: id }
 }
 
 function serverModule({ module }: SegmentLoader, modules: ModuleCache): ServerModule {

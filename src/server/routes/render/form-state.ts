@@ -1,17 +1,20 @@
 import { listOf } from './bound-arguments.ts'
+import type { Stopped } from '../decide/stopped.ts'
 import type { StateForm } from './form-target.ts'
 
 /** How the page is shown after a form was posted to it. */
-export type AfterForm =
-  /** The state for React's `useActionState`, and the arguments that are bound in the posted form. */
-  | {
-      readonly kind: 'state'
-      readonly status: 200 | 413 | 422 | 500 | 503
-      readonly state: PostedState
-      readonly args: readonly unknown[]
-    }
-  /** Shown instead of the page. */
-  | { readonly kind: 'thrown'; readonly thrown: unknown; readonly boundaryFrom: number }
+export interface AfterForm {
+  readonly posted?: PostedForm
+  /** Why the page is not shown. */
+  readonly stopped?: Stopped
+}
+
+/** The state for React's `useActionState`, and the arguments that are bound in the posted form. */
+export interface PostedForm {
+  readonly status: 200 | 413 | 422 | 500 | 503
+  readonly state: PostedState
+  readonly args: readonly unknown[]
+}
 
 /**
  * `formState` of React's renderers: the state, its key, the action's id, and the number of bound arguments. The key is
@@ -30,7 +33,7 @@ export function hasForm([, key]: PostedState, forms: readonly StateForm[]): bool
  * @returns `undefined` for a state that has its form, and unless exactly one form of the page fits.
  */
 export function withKey(
-  { state: posted, args }: Pick<Extract<AfterForm, { kind: 'state' }>, 'state' | 'args'>,
+  { state: posted, args }: Pick<PostedForm, 'state' | 'args'>,
   forms: readonly StateForm[],
 ): PostedState | undefined {
   if (hasForm(posted, forms)) return undefined

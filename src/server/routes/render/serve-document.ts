@@ -4,7 +4,6 @@ import type { DocumentProps } from '../../../client/module-types.ts'
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import { routeTree } from '../../../client/react/route-tree.tsx'
 import { ServerDocumentContext } from '../../../client/react/server-document.ts'
-import { findBoundary } from '../../../client/react/find-boundary.ts'
 import {
   layoutId,
   shownChain,
@@ -16,21 +15,15 @@ import {
 import { REFUSAL_STATUS } from '../../../shared/control-flow.ts'
 import type { HydrationState } from '../../../shared/protocol/hydration-data.ts'
 import type { RouteDataHead, SegmentMeta } from '../../../shared/protocol/route-data.ts'
-import type { BoundaryKind } from '../../../shared/route-definition.ts'
-import { hasForm, withKey, type AfterForm } from './form-state.ts'
+import { replacementOf, type ShownFallback, type Stopped } from '../decide/stopped.ts'
+import { hasForm, withKey, type PostedForm } from './form-state.ts'
 import type { AssetManifest } from '../../assets/manifest.ts'
 import { watchPromises } from '../load/watch-promises.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { MeasuredPart } from '../../request/request-record.ts'
 import { formTarget, withForms, type FormTarget } from './form-target.ts'
-import { errorDigest, reportFailure } from '../../request/answer/failure.ts'
-import {
-  judgeFailure,
-  judgeThrown,
-  retryHeaders,
-  type JudgedFailure,
-  type JudgedThrown,
-} from '../../request/answer/judge-thrown.ts'
+import { reportFailure } from '../../request/answer/failure.ts'
+import { retryHeaders } from '../../request/answer/judge-thrown.ts'
 import { createHydrationDataWriter, type HydrationExtras } from './hydration-data-writer.ts'
 import { createInsertedHtml } from './inserted-html.ts'
 import { giveUp, idPrefix, renderStream, renderWhole, type Live, type Thrown, type Whole } from './render-attempt.ts'
@@ -57,7 +50,7 @@ export interface DocumentRequest {
   /** Facts about the data for the browser's cache, by segment id. */
   readonly meta?: Readonly<Record<string, SegmentMeta>> | undefined
   /** A form was posted to this page: its status, and the state for React. */
-  readonly posted?: Extract<AfterForm, { kind: 'state' }>
+  readonly posted?: PostedForm | undefined
   /** The page's search params; those of the view may be tracked. */
   readonly search: unknown
   /** Keeps the page's document for overload. */
@@ -67,8 +60,8 @@ export interface DocumentRequest {
    * @param namesQuery whether the document contains the whole query.
    */
   readonly searchForAll?: (namesQuery: boolean) => unknown
-  /** The value that stopped the loaders or an action, and where the search for its fallback starts. */
-  readonly thrown?: { readonly value: unknown; readonly boundaryFrom: number } | undefined
+  /** Why the page is not shown. */
+  readonly stopped?: Stopped | undefined
 }
 
 /** Parts of a renderer. */
@@ -89,7 +82,7 @@ export interface RendererParts {
 /** Next attempt: the view with its fallback, and the failure that decides the status. */
 interface Attempt {
   readonly view: RouteView
-  readonly failure?: JudgedFailure | undefined
+  readonly failure?: Pick<ShownFallback, 'status' | 'retryAfter'>
 }
 
 /** Creates the renderer of an application. */
@@ -97,21 +90,21 @@ export function createDocumentRenderer(parts: RendererParts): DocumentRenderer {
   const rendering = new DocumentRendering(parts)
   return {
     async serve(first, request, context) {
-      let { thrown } = request
+      let { stopped } = request
       let attempt: Attempt | undefined = { view: first }
       while (context.aborted?.cause !== 'gone') {
-        if (thrown !== undefined) attempt = fallBack(attempt, thrown, context)
+        if (stopped !== undefined) attempt = fallBack(attempt.view, stopped, context)
         if (attempt === undefined) return
         const { view } = attempt
         try {
-          const stopped = await rendering.send(attempt, request, context)
-          if (stopped === undefined) return
-          thrown = { value: stopped.thrown, boundaryFrom: nextBoundary(view) }
+          const thrown = await rendering.send(attempt, request, context)
+          if (thrown === undefined) return
+          stopped = stoppedIn(view, thrown.thrown)
         } catch (met) {
           const error = normalizeThrown(met)
           reportFailure(error, context, 'render')
           if (context.res.headersSent) return void context.res.destroy()
-          thrown = { value: error, boundaryFrom: nextBoundary(view) }
+          stopped = stoppedIn(view, error)
         }
       }
     },
@@ -119,19 +112,15 @@ export function createDocumentRenderer(parts: RendererParts): DocumentRenderer {
 }
 
 /** @returns the next attempt; `undefined` if the request has been answered: by a redirect, or the last resort. */
-function fallBack(
-  { view }: Attempt,
-  { value, boundaryFrom }: NonNullable<DocumentRequest['thrown']>,
-  context: RequestContext,
-): Attempt | undefined {
-  const judged = judgeFor(view, value)
-  if (judged.kind === 'redirect') return void sendPageRedirect(context, judged)
-  const failure = judged.kind === 'failure' ? judged : undefined
-  // Most are already reported. An unsafe redirect is discovered here.
-  if (failure !== undefined) reportFailure(failure.thrown, context, 'loader')
-  const fallback = fallbackFor(view, judged, boundaryFrom)
-  if (fallback === undefined) return void sendLastResort(judged, context)
-  return { view: withFallback(view, fallback), failure }
+function fallBack(view: RouteView, stopped: Stopped, context: RequestContext): Attempt | undefined {
+  const replaced = replacementOf(stopped, view.chain, context)
+  if (replaced.kind === 'redirect') return void sendPageRedirect(context, replaced)
+  const { status, boundary: kind, at, digest } = replaced
+  const failed = digest === undefined ? {} : { digest }
+  // No entry of the chain has a fallback for it, or all of them have failed.
+  if (at === undefined) return void sendConstantPage(context, { status, ...failed }, retryHeaders(replaced))
+  if (digest === undefined) return { view: withFallback(view, { kind, at }) }
+  return { view: withFallback(view, { kind, at, digest, ...(status !== 500 && { status }) }), failure: replaced }
 }
 
 /** A rendered page that is about to be sent. */
@@ -281,32 +270,9 @@ function withFallback(view: RouteView, outcome: Outcome): RouteView {
 }
 
 /** Each further attempt starts its search above the fallback that failed. */
-function nextBoundary({ chain, outcome }: RouteView): number {
-  return outcome === undefined ? chain.length - 1 : outcome.at - 1
-}
-
-/** A refusal by the page that shows failures is a failure: otherwise the two could call each other forever. */
-function judgeFor({ outcome }: RouteView, value: unknown): JudgedThrown {
-  const judged = judgeThrown(value)
-  return judged.kind === 'refusal' && outcome?.kind === 'error' ? judgeFailure(value) : judged
-}
-
-type Fallible = Exclude<JudgedThrown, { kind: 'redirect' }>
-
-function fallbackFor({ chain }: RouteView, judged: Fallible, boundaryFrom: number): Outcome | undefined {
-  const kind: BoundaryKind = judged.kind === 'failure' ? 'error' : judged.refusal
-  const at = findBoundary(chain, kind, boundaryFrom)
-  if (at === undefined) return undefined
-  if (judged.kind === 'refusal') return { kind, at }
-  const { status, thrown } = judged
-  return { kind, at, digest: errorDigest(thrown), ...(status !== 500 && { status }) }
-}
-
-/** No entry of the chain has a fallback for it, or all of them have failed. */
-function sendLastResort(judged: Fallible, context: RequestContext): void {
-  const { status } = judged
-  if (judged.kind === 'refusal') return sendConstantPage(context, { status })
-  sendConstantPage(context, { status, digest: errorDigest(judged.thrown) }, retryHeaders(judged))
+function stoppedIn({ chain, outcome }: RouteView, thrown: unknown): Stopped {
+  if (outcome === undefined) return { thrown, boundaryFrom: chain.length - 1 }
+  return { thrown, boundaryFrom: outcome.at - 1, isFailure: outcome.kind === 'error' }
 }
 
 function statusOf(outcome: Outcome | undefined): number {

@@ -1,8 +1,5 @@
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import type { RouteView } from '../../../client/react/route-view.ts'
-import { RefusalSignal } from '../../../shared/control-flow.ts'
-import type { Route } from '../../../shared/route-table.ts'
-import type { LoaderArgs } from '../../api/loader-types.ts'
 import type { Config } from '../../config/config.ts'
 import { clientKey } from '../../http/client-key.ts'
 import { mainOrigin } from '../../http/public-origins.ts'
@@ -15,11 +12,12 @@ import { sendConstantPage } from '../../request/answer/send-plain.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { DocumentCache } from '../../stores/cache/document-cache.ts'
 import { SearchUses, type AskedDocument } from '../../stores/cache/document-names.ts'
-import type { MatchedPage } from '../load/matched-page.ts'
+import type { MatchedRoute } from '../decide/decision.ts'
+import { stoppedByUrl } from '../decide/stopped.ts'
 import { runLoaders, type LoadResult } from '../load/run-loaders.ts'
 import type { AfterForm } from './form-state.ts'
 import { sendKept } from './send-kept.ts'
-import type { DocumentRenderer, DocumentRequest } from './serve-document.ts'
+import type { DocumentRenderer } from './serve-document.ts'
 
 /** Parts for serving pages. */
 export interface PageParts {
@@ -35,7 +33,7 @@ export interface PageParts {
  * old space by then, and everything that it references, above all the page's data, would stay until a major collection;
  * so it references none.
  */
-export function servePage(parts: PageParts, page: MatchedPage, context: RequestContext): Promise<void> | undefined {
+export function servePage(parts: PageParts, page: MatchedRoute, context: RequestContext): Promise<void> | undefined {
   const entered = parts.admission.enter(context)
   return entered instanceof Promise
     ? entered.then((shed) => serveAdmitted(parts, shed, page, context))
@@ -45,7 +43,7 @@ export function servePage(parts: PageParts, page: MatchedPage, context: RequestC
 function serveAdmitted(
   parts: PageParts,
   shed: Shed | undefined,
-  page: MatchedPage,
+  page: MatchedRoute,
   context: RequestContext,
 ): Promise<void> | undefined {
   if (shed !== undefined) return answerBusy(parts, shed, page, context)
@@ -58,10 +56,10 @@ function serveAdmitted(
 function answerBusy(
   { documents }: PageParts,
   { headers, delay }: Shed,
-  page: MatchedPage,
+  page: MatchedRoute,
   context: RequestContext,
 ): Promise<void> | undefined {
-  const mayBeShared = !page.isUnmatched && context.req.headers.authorization === undefined
+  const mayBeShared = page.kind !== 'none' && context.req.headers.authorization === undefined
   const kept = mayBeShared ? documents.take(askedDocument(page, context), context.pathname) : undefined
   if (kept !== undefined) {
     context.record.shed = undefined
@@ -78,7 +76,7 @@ function answerBusy(
 }
 
 /** A rule may lead one URL to several pages. */
-function askedDocument({ route, params, search }: MatchedPage, context: RequestContext): AskedDocument {
+function askedDocument({ route, params, search }: MatchedRoute, context: RequestContext): AskedDocument {
   return {
     page: JSON.stringify([route.key, context.pathname, params]),
     search: parseSearch(search),
@@ -100,7 +98,7 @@ function watchedView(view: RouteView, { isRaw }: LoadResult, uses: SearchUses): 
  */
 function isLate(
   parts: PageParts,
-  page: MatchedPage,
+  page: MatchedRoute,
   context: RequestContext,
   loaded?: boolean,
 ): Promise<boolean> | false {
@@ -118,35 +116,29 @@ function isLate(
  */
 export async function showPage(
   parts: PageParts,
-  page: MatchedPage,
+  page: MatchedRoute,
   context: RequestContext,
   after?: AfterForm,
 ): Promise<void> {
   const { renderer, modules, config, documents } = parts
-  const { route, params } = page
-  const key = page.isUnmatched ? null : route.key
   const since = documents.now
   const running = runLoaders(page, context, modules)
   if (running instanceof Promise) context.startDeadline(config.renderTimeoutMs)
   const loaded = running instanceof Promise ? await running : running
-  const { stopped } = loaded
-  if (stopped?.kind === 'invalid-search') {
-    context.record.refused = 'search params are not valid'
-    return sendConstantPage(context, { status: 400, message: stopped.faults.join('; ') })
+  const { refused } = loaded
+  if (refused !== undefined) {
+    context.record.refused = refused.reason
+    return sendConstantPage(context, { status: 400, message: refused.faults.join('; ') })
   }
   if (after === undefined && running instanceof Promise && (await isLate(parts, page, context, true))) return
-  const thrown =
-    stopped === undefined
-      ? (thrownAfter(after) ?? thrownFor(key))
-      : { value: stopped.thrown, boundaryFrom: stopped.boundaryFrom }
   const uses = new SearchUses()
   for (const meta of Object.values(loaded.meta ?? {})) uses.add(meta.uses)
-  const view = viewOf(route, params, loaded, mainOrigin(config.origins))
+  const view = viewOf(page, loaded, mainOrigin(config.origins))
   await renderer.serve(
     watchedView(view, loaded, uses),
     {
       search: loaded.search,
-      route: key,
+      route: page.kind === 'none' ? null : page.route.key,
       deferred: loaded.deferred,
       meta: loaded.meta,
       keep(document) {
@@ -159,22 +151,13 @@ export async function showPage(
         if (namesQuery) uses.useAll()
         return loaded.isRaw ? uses.pick(loaded.search as RawSearch) : loaded.search
       },
-      ...(after?.kind === 'state' ? { posted: after } : {}),
-      ...(thrown === undefined ? {} : { thrown }),
+      posted: after?.posted,
+      stopped: loaded.stopped ?? after?.stopped ?? stoppedByUrl(page),
     },
     context,
   )
 }
 
-function thrownAfter(after: AfterForm | undefined): DocumentRequest['thrown'] {
-  return after?.kind === 'thrown' ? { value: after.thrown, boundaryFrom: after.boundaryFrom } : undefined
-}
-
-function thrownFor(key: string | null): DocumentRequest['thrown'] {
-  return key === null ? { value: new RefusalSignal('notFound'), boundaryFrom: 0 } : undefined
-}
-
-function viewOf(route: Route, params: LoaderArgs['params'], loaded: LoadResult, origin: string | undefined): RouteView {
-  const { data, search } = loaded
+function viewOf({ route, params }: MatchedRoute, { data, search }: LoadResult, origin: string | undefined): RouteView {
   return { chain: route.chain, params, search, data, ...(origin === undefined ? {} : { origin }) }
 }

@@ -16,11 +16,11 @@ import { forgetEnded } from '../../request/noted-sessions.ts'
 import type { UnreadAnswers } from '../../request/admission/unread-answers.ts'
 import { askGuards } from '../load/ask-guards.ts'
 import { checkParams } from '../load/check-params.ts'
-import { refusedInput } from '../load/check-search.ts'
+import { refusedInput, refusedSearch, type RefusedInput } from '../load/check-search.ts'
 import { serverParts } from '../load/segment-loaders.ts'
-import type { MatchedPage } from '../load/matched-page.ts'
+import type { MatchedRoute } from '../decide/decision.ts'
 import { untilAborted } from '../load/until-aborted.ts'
-import { bodySchema, holdBody, parseBody, type BodyParts, type ParsedBody } from './parse-body.ts'
+import { bodySchema, holdBody, parseBody, type BodyParts } from './parse-body.ts'
 import type { EventStreamParts } from './send-events.ts'
 import { sendFault } from './send-fault.ts'
 import { sendResponse } from './send-response.ts'
@@ -64,7 +64,7 @@ export interface ResourceParts {
 }
 
 /** Answers a resource route: the module's function for the method returns a `Response`. */
-export async function serveResource(page: MatchedPage, context: RequestContext, parts: ResourceParts): Promise<void> {
+export async function serveResource(page: MatchedRoute, context: RequestContext, parts: ResourceParts): Promise<void> {
   const { route } = page
   const { modules } = parts
   const loader = route.definition.handler
@@ -92,11 +92,12 @@ export async function serveResource(page: MatchedPage, context: RequestContext, 
     const params =
       module.params === undefined ? page.params : await untilAborted(checkParams(module.params, page.params), context)
     const { issues, value: search } = await checkHandlerSearch(module.search, page.search, context)
-    if (issues !== undefined) return refuseIssues({ status: 400, what: 'search params', issues }, context)
+    if (issues !== undefined) return refuse(400, refusedSearch(issues), context)
     using held = schema && holdBody(limit, context, parts.bodies)
     const parsed = schema && held && (await parseBody(schema, held, context, parts.bodies))
     if (parsed && !isWhole && (await forgetEnded(context)) && guards.length > 0) await letIn()
-    if (parsed?.issues !== undefined) return refuseIssues({ status: 422, what: 'body', ...parsed }, context)
+    if (parsed?.issues !== undefined)
+      return refuse(422, refusedInput(parsed.issues, 'the body is not valid', parsed.nameOf), context)
     const response: unknown = await (handler as (args: HandlerArgs<never, unknown, unknown, unknown>) => unknown)({
       params,
       search,
@@ -128,7 +129,7 @@ interface AskedHandler {
 }
 
 /** Bounds what guards and the handler may read of the body. */
-function setLimit(limit: unknown, { route }: MatchedPage, context: RequestContext): number {
+function setLimit(limit: unknown, { route }: MatchedRoute, context: RequestContext): number {
   if (typeof limit !== 'number' || !(limit >= 0)) {
     throw new TypeError(`${route.key}: bodyLimit is not a number of bytes, 0 or more`)
   }
@@ -148,18 +149,11 @@ async function checkHandlerSearch(
   return checked.issues === undefined ? { value: ignoreRejections(checked.value) } : checked
 }
 
-/** What a schema of the module has refused. */
-interface RefusedPart extends Pick<ParsedBody, 'nameOf'> {
-  readonly status: 400 | 422
-  readonly what: 'search params' | 'body'
-  readonly issues: NonNullable<CheckedValue['issues']>
-}
-
-function refuseIssues({ status, what, issues, nameOf }: RefusedPart, context: RequestContext): void {
-  const { faults, errors } = refusedInput(issues, nameOf)
-  context.record.refused = what === 'body' ? 'the body is not valid' : 'search params are not valid'
+/** @param status 422 for a body, which programs send. */
+function refuse(status: 400 | 422, { reason, faults, errors }: RefusedInput, context: RequestContext): void {
+  context.record.refused = reason
   if (outlastsAnswer(context.req)) dropBody(context.req, context.res)
-  sendFault(context, { status, text: faults.join('; '), members: { errors }, isForPrograms: what === 'body' })
+  sendFault(context, { status, text: faults.join('; '), members: { errors }, isForPrograms: status === 422 })
 }
 
 function answerMethod(module: HandlerModule, method: string, context: RequestContext): void {

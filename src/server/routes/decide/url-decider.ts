@@ -1,0 +1,123 @@
+import type { IncomingMessage } from 'node:http'
+import { parseCookie } from 'cookie'
+import { isUnderBasePath, withoutBasePath } from '../../../shared/base-path.ts'
+import type { RouteMatch, RouteTable } from '../../../shared/route-table.ts'
+import type { CompiledRules } from '../../../shared/rules/compile-rules.ts'
+import { headersFor } from '../../../shared/rules/headers-for.ts'
+import { redirectFor } from '../../../shared/rules/redirect-for.ts'
+import { resolveRoute } from '../../../shared/rules/resolve-route.ts'
+import { subjectOf, type RuleRequest, type RuleSubject } from '../../../shared/rules/rule-request.ts'
+import { addVary } from '../../request/answer/answer-headers.ts'
+import type { RequestContext } from '../../request/context.ts'
+import type { RequestJudge } from '../../request/judge-request.ts'
+import { refusedRule, UNDECODABLE, unmatchedRoute, type Decision } from './decision.ts'
+import { matchStaticFirst } from './static-paths.ts'
+
+/** Decides what answers a URL, by the rules and the table of an application. */
+export interface UrlDecider {
+  /**
+   * Decides for a request. Also adds the headers of header rules, unless data is asked for; and to `Vary` everything that
+   * conditions read, whether they hold or not, so that no cache sends the answer to visitors for whom they differ.
+   */
+  decide(context: RequestContext): Decision
+  /** Whether a redirect, a rewrite or the table answers a request for this URL. */
+  answers(req: IncomingMessage, url: AskedUrl): boolean
+  /** Whether a request as it arrives from the socket leads to another origin; preliminary, because no middleware has run. */
+  leadsElsewhere(req: IncomingMessage): boolean
+}
+
+/** The URL of a request, as the guard leaves it. */
+export interface AskedUrl extends Pick<RuleRequest, 'pathname' | 'search' | 'host'> {
+  readonly dotSegments: boolean
+}
+
+/** Binds compiled rules to a table. */
+export function createUrlDecider(rules: CompiledRules, table: RouteTable, judge: RequestJudge): UrlDecider {
+  const match = matchStaticFirst(table)
+  const unmatched = unmatchedRoute(table)
+  const { redirects, beforeFiles, afterFiles, fallback, headers } = rules
+  const hasRules = redirects.size + beforeFiles.size + afterFiles.size + fallback.size + headers.size > 0
+
+  function matched(found: RouteMatch | undefined, search: string): Decision {
+    if (found === undefined) return { ...unmatched, search }
+    if (found.error !== undefined) return UNDECODABLE
+    const { route, params } = found
+    return { kind: route.kind, route, params, search }
+  }
+
+  function decideBy(asked: RuleSubject): Decision {
+    const { request } = asked
+    const redirect = redirectFor(rules, request, asked)
+    if (redirect?.fault !== undefined) return refusedRule('redirect', redirect)
+    if (redirect !== undefined) return { kind: 'redirect', ...redirect }
+    const resolution = resolveRoute(rules, match, request, asked)
+    switch (resolution.kind) {
+      case 'route':
+        return matched(resolution.match, resolution.search)
+      case 'none':
+        return matched(undefined, request.search)
+      case 'undecodable':
+        return UNDECODABLE
+      case 'bad-destination':
+        return refusedRule('rewrite', resolution)
+      case 'proxy':
+        return resolution
+    }
+  }
+
+  return {
+    decide(context) {
+      if (context.hasDotSegments) return matched(undefined, context.search)
+      if (!hasRules) return matched(match(context.pathname), context.search)
+      const asked = subjectFor(context)
+      if (context.data === undefined) addRuledHeaders(rules, asked, context)
+      return decideBy(asked)
+    },
+    answers: (req, { dotSegments, ...url }) =>
+      !dotSegments && decideBy(subjectOf(ruleRequest(req, url))).kind !== 'none',
+    leadsElsewhere(req) {
+      const { target, clientAddress, refusal } = judge(req)
+      if (refusal !== undefined || target.kind !== 'ok' || target.dotSegments) return false
+      if (!isUnderBasePath(target.pathname)) return false
+      const url = { pathname: withoutBasePath(target.pathname), search: target.search, host: clientAddress.host }
+      return decideBy(subjectOf(ruleRequest(req, url))).kind === 'proxy'
+    },
+  }
+}
+
+function addRuledHeaders(rules: CompiledRules, asked: RuleSubject, context: RequestContext): void {
+  for (const [name, value] of headersFor(rules, asked.request, asked)) {
+    if (name.toLowerCase() === 'vary') addVary(context.res, value)
+    else context.res.appendHeader(name, value)
+    if (name.toLowerCase() === 'content-security-policy') context.hasRuledPolicy = true
+  }
+}
+
+function subjectFor({ req, res, pathname, search, clientAddress }: RequestContext): RuleSubject {
+  return subjectOf(
+    ruleRequest(req, { pathname, search, host: clientAddress.host }, (name) => {
+      if (!res.headersSent) addVary(res, name)
+    }),
+  )
+}
+
+/** @param onRead called with the name of each header that a condition reads. */
+function ruleRequest(
+  req: IncomingMessage,
+  url: Pick<RuleRequest, 'pathname' | 'search' | 'host'>,
+  onRead?: (name: string) => void,
+): RuleRequest {
+  let cookies: Readonly<Record<string, string>> | undefined
+  return {
+    ...url,
+    header(name) {
+      onRead?.(name)
+      const value = req.headers[name]
+      return Array.isArray(value) ? value.join(', ') : value
+    },
+    cookies() {
+      onRead?.('Cookie')
+      return (cookies ??= parseCookie(req.headers.cookie ?? '') as Record<string, string>)
+    },
+  }
+}
