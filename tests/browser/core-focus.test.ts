@@ -2,7 +2,7 @@ import { renderToString } from 'react-dom/server'
 import { createElement } from 'react'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { documentPolicy } from '../../src/server/routes/render/document-policy.ts'
+import { createDocumentPolicies } from '../../src/server/routes/render/document-policy.ts'
 import type { OpenPage } from '../support/browser.ts'
 import { moduleTest, NONCE, serveModule, until } from '../support/module-page.ts'
 
@@ -23,7 +23,7 @@ async function openPage(open: OpenPage, body: string, path = '/'): Promise<Page>
     head: '<link rel="stylesheet" href="/far.css"><title>First</title>',
     files: { '/far.css': '.far { height: 3000px } .hidden { display: none }' },
     // Stricter than that of documents: what works here works with every policy.
-    policy: documentPolicy(NONCE).replace(" 'unsafe-inline'", ''),
+    policy: createDocumentPolicies({ inline: [] }, false).withNonce(NONCE).replace(" 'unsafe-inline'", ''),
   })
   const page = await open()
   await page.goto(`${site.origin}${path}`)

@@ -9,7 +9,7 @@ import { basename, resolve } from 'node:path'
 import { build } from 'esbuild'
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
-import { documentPolicy } from '../../src/server/routes/render/document-policy.ts'
+import { createDocumentPolicies } from '../../src/server/routes/render/document-policy.ts'
 import { browserTest } from './browser.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
@@ -62,7 +62,10 @@ export async function serveModule(options: ModuleSiteOptions): Promise<ModuleSit
     } else if (body === undefined) response.writeHead(404, { 'Content-Type': 'text/plain' }).end('No such page')
     else {
       response.setHeader('Content-Type', 'text/html; charset=utf-8')
-      response.setHeader('Content-Security-Policy', options.policy ?? documentPolicy(NONCE))
+      response.setHeader(
+        'Content-Security-Policy',
+        options.policy ?? createDocumentPolicies({ inline: [] }, false).withNonce(NONCE),
+      )
       response.end(pageAround(body, options.head))
     }
   })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildReports, type BuiltReports } from '../../../scripts/build/assets/build-reports.ts'
 import { createPageRecorder } from '../../../src/server/reports/sdk/page-recorder.ts'
-import { sharedDocumentPolicy } from '../../../src/server/routes/render/document-policy.ts'
+import { createDocumentPolicies } from '../../../src/server/routes/render/document-policy.ts'
 const ROOT = join(import.meta.dirname, '../../..')
 // A kilobyte, less the 71 bytes by which the first load is larger for reports.
 const RECORDER_LIMIT_BYTES = 1_024 - 71
@@ -39,8 +39,9 @@ describe('what every document carries for reports', () => {
   })
 
   test('runs in documents without nonces by its hash, and by nothing else', () => {
-    expect(sharedDocumentPolicy(recorder().source)).toMatch(/script-src 'self' 'sha256-[\w+/]{43}='; style-src/)
-    expect(sharedDocumentPolicy(undefined)).toContain("script-src 'self'; style-src")
+    const sharedWith = (...inline: readonly string[]) => createDocumentPolicies({ inline }, false).shared
+    expect(sharedWith(recorder().source)).toMatch(/script-src 'self' 'sha256-[\w+/]{43}='; style-src/)
+    expect(sharedWith()).toContain("script-src 'self'; style-src")
     expect(recorder({ release: 'other' }).source).not.toBe(recorder().source)
   })
 

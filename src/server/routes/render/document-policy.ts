@@ -1,6 +1,5 @@
 import { type PolicySources } from '../../api/define-app.ts'
 import { addedSources } from './policy-sources.ts'
-import type { AddedSources } from './policy-sources.ts'
 
 /** Parts of the policy of an application's documents, beyond the runtime's own. */
 export interface PolicyOptions {
@@ -31,7 +30,8 @@ const NONCE_MARK = '%NONCE%'
 const ENDPOINT = 'policy'
 
 /**
- * Creates the policies.
+ * Creates the policies. Scripts of a private document run by its nonce alone; a shared document has none, so its inline
+ * scripts are named by their hashes. Inline styles are allowed, because React writes `style` attributes.
  * @param secure whether visitors use https: only then do browsers report by `report-to`, and those that support it
  * ignore `report-uri`. Half of the browsers do not support it.
  * @throws {TypeError} for `sources` that cannot be added.
@@ -41,54 +41,21 @@ export function createDocumentPolicies(
   secure: boolean,
 ): DocumentPolicies {
   const tells = reportPath !== undefined
-  const added =
+  const { images, others, scripts, sharedScripts, styles } = addedSources(sources)
+  const policyOf = (scriptSources: string, workers: string): string =>
+    `default-src 'self'; script-src ${scriptSources}; style-src 'self' 'unsafe-inline'${styles}; ` +
+    `img-src 'self' data:${images}; ${workers}${others}object-src 'none'; base-uri 'none'; ` +
+    `form-action ${["'self'", ...formTargets].join(' ')}; frame-ancestors 'none'` +
     (trustedTypes === true ? "; require-trusted-types-for 'script'" : '') +
     (tells ? `; report-uri ${reportPath}` : '') +
     (tells && secure ? `; report-to ${ENDPOINT}` : '')
-  const more = addedSources(sources)
-  const targets = ["'self'", ...formTargets].join(' ')
-  const [before = '', after = ''] = documentPolicy(NONCE_MARK, targets, more).split(NONCE_MARK)
-  const behind = after + added
+  // Workers have no nonce, and are the site's own.
+  const workers = others.includes('worker-src') ? '' : "worker-src 'self'; "
+  const own = policyOf(`'nonce-${NONCE_MARK}' 'strict-dynamic'${scripts}`, workers)
+  const [before = '', after = ''] = own.split(NONCE_MARK)
   return {
-    withNonce: (nonce) => before + nonce + behind,
-    shared: sharedDocumentPolicy(inline.length === 0 ? undefined : inline.join(' '), targets, more) + added,
+    withNonce: (nonce) => before + nonce + after,
+    shared: policyOf(["'self'", ...inline].join(' ') + sharedScripts, ''),
     endpoints: tells && secure ? `${ENDPOINT}="${reportPath}"` : undefined,
   }
 }
-
-/**
- * Content-Security-Policy of a document. Scripts run by nonce alone; workers have none, and are the site's own. Inline styles
- * are allowed, because React writes `style` attributes.
- * @param formTargets source expressions of form targets, redirects included.
- * @param added sources that the application allows beyond the site itself.
- */
-export function documentPolicy(
-  nonce: string,
-  formTargets = "'self'",
-  { images, others, scripts, styles }: AddedSources = NOTHING_ADDED,
-): string {
-  return (
-    `default-src 'self'; script-src 'nonce-${nonce}' 'strict-dynamic'${scripts}; style-src 'self' 'unsafe-inline'${styles}; ` +
-    `img-src 'self' data:${images}; ${others.includes('worker-src') ? '' : "worker-src 'self'; "}${others}` +
-    `object-src 'none'; base-uri 'none'; form-action ${formTargets}; frame-ancestors 'none'`
-  )
-}
-
-/**
- * Policy of a document that caches may share: it has no nonce, so its one inline script is named by its hash.
- * @param inline source expression of that script, `undefined` if there is none.
- * @param formTargets and `added` as in `documentPolicy`.
- */
-export function sharedDocumentPolicy(
-  inline: string | undefined,
-  formTargets = "'self'",
-  { images, others, sharedScripts, styles }: AddedSources = NOTHING_ADDED,
-): string {
-  return (
-    `default-src 'self'; script-src 'self'${inline === undefined ? '' : ` ${inline}`}${sharedScripts}; ` +
-    `style-src 'self' 'unsafe-inline'${styles}; ` +
-    `img-src 'self' data:${images}; ${others}object-src 'none'; base-uri 'none'; form-action ${formTargets}; frame-ancestors 'none'`
-  )
-}
-
-export const NOTHING_ADDED = addedSources()
