@@ -75,7 +75,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
   ],
   'src/server/routes': [
     ['decide', 'plain-url', 'request-guard'],
-    ['load', 'rules'],
+    ['load', 'proxy'],
     ['entrance'],
     ['render', 'resources'],
     ['actions'],

@@ -10,7 +10,7 @@ import { isValidHost, judgeTarget, splitAbsoluteTarget } from '../../src/server/
 import { createValueDecoder } from '../../src/shared/protocol/decode-values.ts'
 import { RouteDataError } from '../../src/shared/protocol/decode-route-data.ts'
 import { decodeSegmentFiles } from '../../src/shared/protocol/segment-files.ts'
-import { loadExpressionEngine } from '../../src/server/routes/rules/expression-engine.ts'
+import { loadExpressionEngine } from '../../src/server/routes/decide/expression-engine.ts'
 import { compileRules } from '../../src/shared/rules/compile-rules.ts'
 import { redirectFor } from '../../src/shared/rules/redirect-for.ts'
 import { RuleError } from '../../src/shared/rules/rule-error.ts'

@@ -3,11 +3,11 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer as createNetServer } from 'node:net'
 import type { IncomingMessage, RequestListener, Server as HttpServer, ServerResponse } from 'node:http'
 import type { AddressInfo, Server, Socket } from 'node:net'
-import type { Forwarded } from '../../src/server/routes/rules/proxy-headers.ts'
-import type { ProxyFailure } from '../../src/server/routes/rules/proxy-options.ts'
-import { createProxyAgents } from '../../src/server/routes/rules/proxy-agents.ts'
-import { proxyUpgrade } from '../../src/server/routes/rules/proxy-upgrade.ts'
-import { proxyRequest } from '../../src/server/routes/rules/proxy.ts'
+import type { Forwarded } from '../../src/server/routes/proxy/proxy-headers.ts'
+import type { ProxyFailure } from '../../src/server/routes/proxy/proxy-options.ts'
+import { createProxyAgents } from '../../src/server/routes/proxy/proxy-agents.ts'
+import { proxyUpgrade } from '../../src/server/routes/proxy/proxy-upgrade.ts'
+import { proxyRequest } from '../../src/server/routes/proxy/proxy.ts'
 
 /** What the proxy under test says of the visitor. */
 export const FORWARDED: Forwarded = { for: '203.0.113.7', proto: 'https', host: 'shop.test:8443' }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
-import { loadExpressionEngine } from '../../../src/server/routes/rules/expression-engine.ts'
+import { loadExpressionEngine } from '../../../src/server/routes/decide/expression-engine.ts'
 import type { ParamLists } from '../../../src/shared/route-definition.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
 import { readRulePath } from '../../../src/shared/rules/rule-path.ts'

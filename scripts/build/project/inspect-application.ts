@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events'
 import { pathToFileURL } from 'node:url'
-import { loadExpressionEngine } from '../../../src/server/routes/rules/expression-engine.ts'
+import { loadExpressionEngine } from '../../../src/server/routes/decide/expression-engine.ts'
 import { compileRules } from '../../../src/shared/rules/compile-rules.ts'
 import type { RouteDefinitions, SegmentDefinition } from '../../../src/shared/route-definition.ts'
 import type { RewritePhases, RewriteRule, RuleSet } from '../../../src/shared/rules/rule-types.ts'

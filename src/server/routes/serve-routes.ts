@@ -13,7 +13,7 @@ import { serveData } from './data/serve-data.ts'
 import type { Decision, MatchedRoute } from './decide/decision.ts'
 import type { UrlDecider } from './decide/url-decider.ts'
 import { servePage, type PageParts } from './render/serve-page.ts'
-import type { RequestForwarder } from './rules/forward-request.ts'
+import type { RequestForwarder } from './proxy/forward-request.ts'
 import { admitResource, serveResource, type ResourceParts } from './resources/serve-resource.ts'
 
 /** Parts for answering the application's URLs. */

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { compileRules } from '../../../src/shared/rules/compile-rules.ts'
 import type { RuleSet } from '../../../src/shared/rules/rule-types.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
-import { loadExpressionEngine } from '../../../src/server/routes/rules/expression-engine.ts'
-import { askedRoutes } from '../../../src/server/routes/rules/asked-routes.ts'
+import { loadExpressionEngine } from '../../../src/server/routes/decide/expression-engine.ts'
+import { askedRoutes } from '../../../src/server/routes/decide/asked-routes.ts'
 
 const module = (): Promise<unknown> => Promise.resolve({})
 

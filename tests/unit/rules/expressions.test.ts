@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, letrec, oneof, property, string, tuple } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { loadExpressionEngine } from '../../../src/server/routes/rules/expression-engine.ts'
+import { loadExpressionEngine } from '../../../src/server/routes/decide/expression-engine.ts'
 import { compileExpression } from '../../../src/shared/rules/expression.ts'
 import { ExpressionError, type ReadingOptions } from '../../../src/shared/rules/linear-syntax.ts'
 import { segmentWithout } from '../../../src/shared/rules/segment-without.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Duplex } from 'node:stream'
 import { expect, it } from 'vitest'
-import { joinStreams } from '../../../src/server/routes/rules/join-streams.ts'
+import { joinStreams } from '../../../src/server/routes/proxy/join-streams.ts'
 
 const IDLE_MS = 60_000
 

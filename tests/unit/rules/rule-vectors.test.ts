@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RuleSet } from '../../../src/shared/rules/rule-types.ts'
 import { isAllowedOrigin } from '../../../src/shared/origin-matching.ts'
-import { loadExpressionEngine } from '../../../src/server/routes/rules/expression-engine.ts'
+import { loadExpressionEngine } from '../../../src/server/routes/decide/expression-engine.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
 import { compileRules } from '../../../src/shared/rules/compile-rules.ts'
 import { compileConditions } from '../../../src/shared/rules/conditions.ts'

@@ -1,7 +1,7 @@
 /** What matching rules costs, however a visitor writes path, headers, cookies and query. */
 import { assert, constantFrom, property } from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { loadExpressionEngine } from '../../../src/server/routes/rules/expression-engine.ts'
+import { loadExpressionEngine } from '../../../src/server/routes/decide/expression-engine.ts'
 import { compileRules } from '../../../src/shared/rules/compile-rules.ts'
 import { headersFor } from '../../../src/shared/rules/headers-for.ts'
 import { redirectFor } from '../../../src/shared/rules/redirect-for.ts'

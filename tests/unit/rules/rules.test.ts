@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { RuleSet } from '../../../src/shared/rules/rule-types.ts'
-import { loadExpressionEngine } from '../../../src/server/routes/rules/expression-engine.ts'
+import { loadExpressionEngine } from '../../../src/server/routes/decide/expression-engine.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
 import { compileRules } from '../../../src/shared/rules/compile-rules.ts'
 import { headersFor } from '../../../src/shared/rules/headers-for.ts'

@@ -2,7 +2,7 @@
 import { assert, constantFrom, oneof, property, tuple } from 'fast-check'
 import { parse, tokensToRegexp } from 'path-to-regexp'
 import { describe, expect, it } from 'vitest'
-import { loadExpressionEngine } from '../../../src/server/routes/rules/expression-engine.ts'
+import { loadExpressionEngine } from '../../../src/server/routes/decide/expression-engine.ts'
 import { compileConditions } from '../../../src/shared/rules/conditions.ts'
 import { readRulePath } from '../../../src/shared/rules/rule-path.ts'
 import { subjectOf } from '../../../src/shared/rules/rule-request.ts'
