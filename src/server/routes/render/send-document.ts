@@ -48,107 +48,121 @@ export interface DocumentParts {
 /** Sends a complete document: with its length, an ETag, and 304 if the client already has it. */
 export function sendWhole(html: string, parts: DocumentParts, context: RequestContext): Promise<void> | undefined {
   const { start } = parts.hydrationData
-  if (start === undefined) return sendFinished(html, '', parts, context)
+  if (start === undefined) return new WholeDocument(html, '', parts, context).send()
   let chunks = ''
-  return start((script) => (chunks += script)).then(() => sendFinished(html, chunks, parts, context))
+  return start((script) => (chunks += script)).then(() => new WholeDocument(html, chunks, parts, context).send())
 }
 
-/** @param chunks scripts of the hydration data after its element. */
-function sendFinished(
-  html: string,
-  chunks: string,
-  parts: DocumentParts,
-  context: RequestContext,
-): Promise<void> | undefined {
-  const { assets, hydrationData, inserted, metadata, status } = parts
-  const caching = documentCaching(parts, context)
-  const nonce = caching.shared ? '' : context.nonce
-  const besides = inserted.take() + jsonLdTags(metadata)
-  const at = headStart(html)
-  if (!html.endsWith(DOCUMENT_END)) throw new DocumentShapeError()
-  const stable = chunks === '' ? hydrationData.element : hydrationData.element + chunks.replaceAll(context.nonce, '')
-  const withoutNonce = (text: string): string => (inserted.hasNonce() ? text.replaceAll(context.nonce, '') : text)
-  const tagOf = (handedOver: string): string =>
-    documentTag(withoutNonce(html), withoutNonce(besides) + stableHydrationData(handedOver, context), assets.build)
-  const etag = status === 200 && context.req.method !== 'POST' ? tagOf(stable) : undefined
-  const whole = (handedOver = hydrationData.element): readonly string[] => {
-    const head =
-      (html.startsWith(DOCTYPE) ? '' : DOCTYPE) +
-      html.slice(0, at) +
-      assets.head(nonce, hydrationData.start !== undefined) +
-      besides
-    const content = html.slice(at, -DOCUMENT_END.length)
-    const end = handedOver + chunks + assets.bootstrap(nonce) + DOCUMENT_END
-    return html.length < JOIN_LIMIT ? [head + content + end] : [head, content, end]
+/** A complete document that is about to be sent. */
+class WholeDocument {
+  readonly #html: string
+  /** Scripts of the hydration data after its element. */
+  readonly #chunks: string
+  readonly #parts: DocumentParts
+  readonly #context: RequestContext
+  readonly #caching: Caching
+  readonly #nonce: string
+  /** Elements beside React's. */
+  readonly #besides: string
+  readonly #etag: string | undefined
+
+  constructor(html: string, chunks: string, parts: DocumentParts, context: RequestContext) {
+    const { hydrationData, inserted, metadata, status } = parts
+    this.#html = html
+    this.#chunks = chunks
+    this.#parts = parts
+    this.#context = context
+    this.#caching = documentCaching(parts, context)
+    this.#nonce = this.#caching.shared ? '' : context.nonce
+    this.#besides = inserted.take() + jsonLdTags(metadata)
+    if (!html.endsWith(DOCUMENT_END)) throw new DocumentShapeError()
+    const late = chunks === '' ? '' : chunks.replaceAll(context.nonce, '')
+    const hasTag = status === 200 && context.req.method !== 'POST'
+    this.#etag = hasTag ? this.#tagOf(hydrationData.element + late) : undefined
   }
-  if (etag !== undefined && matchesTag(context.req.headers['if-none-match'], etag)) {
-    // A policy here would replace the stored one, whose nonce the stored body contains.
-    keepShared({ parts, caching, context, etag, body: whole, tagOf })
-    const timing = serverTiming('shell', context) + traceFor(caching, context)
-    send(context, 304, ['ETag', etag, 'Cache-Control', caching.value, 'Vary', varyOf(context), 'Server-Timing', timing])
-    context.res.end()
+
+  send(): Promise<void> | undefined {
+    const context = this.#context
+    const { req, res } = context
+    const etag = this.#etag
+    if (etag !== undefined && matchesTag(req.headers['if-none-match'], etag)) {
+      this.#keep()
+      const timing = serverTiming('shell', context) + traceFor(this.#caching, context)
+      const { value } = this.#caching
+      // A policy here would replace the stored one, whose nonce the stored body contains.
+      send(context, 304, ['ETag', etag, 'Cache-Control', value, 'Vary', varyOf(context), 'Server-Timing', timing])
+      return void res.end()
+    }
+    const body = this.#body()
+    const lengths = body.map((part) => Buffer.byteLength(part))
+    const length = lengths.reduce((sum, part) => sum + part, 0)
+    const encoding = length < MIN_ENCODED_BYTES ? undefined : negotiate(context)
+    if (encoding !== undefined) {
+      return encodeWhole(encoding, Buffer.from(body.join(''))).then((encoded) => {
+        this.#sendHead(encoded.length, [encoding, encoded])
+        res.end(req.method === 'HEAD' ? undefined : encoded)
+        context.noteUnread?.(res.writableLength)
+      })
+    }
+    this.#sendHead(length)
+    endWith(context, body, lengths)
+    context.noteUnread?.(res.writableLength)
     return undefined
   }
 
-  const body = whole()
-  const lengths = body.map((part) => Buffer.byteLength(part))
-  const length = lengths.reduce((sum, part) => sum + part, 0)
-  const finish = (coded?: readonly [Encoding, Buffer]): void => {
-    const headers = documentHeaders(parts, context, nonce, caching)
+  /** @param handedOver hydration data and what follows it, without nonces. */
+  #tagOf(handedOver: string): string {
+    const { inserted, assets } = this.#parts
+    const { nonce } = this.#context
+    const withoutNonce = (text: string): string => (inserted.hasNonce() ? text.replaceAll(nonce, '') : text)
+    const rest = withoutNonce(this.#besides) + stableHydrationData(handedOver, this.#context)
+    return documentTag(withoutNonce(this.#html), rest, assets.build)
+  }
+
+  /** @param element replaces the hydration data of this visitor. */
+  #body(element = this.#parts.hydrationData.element): readonly string[] {
+    const { assets, hydrationData } = this.#parts
+    const html = this.#html
+    const at = headStart(html)
+    const head =
+      (html.startsWith(DOCTYPE) ? '' : DOCTYPE) +
+      html.slice(0, at) +
+      assets.head(this.#nonce, hydrationData.start !== undefined) +
+      this.#besides
+    const content = html.slice(at, -DOCUMENT_END.length)
+    const end = element + this.#chunks + assets.bootstrap(this.#nonce) + DOCUMENT_END
+    return html.length < JOIN_LIMIT ? [head + content + end] : [head, content, end]
+  }
+
+  #sendHead(length: number, coded?: readonly [Encoding, Buffer]): void {
+    const headers = documentHeaders(this.#parts, this.#context, this.#nonce, this.#caching)
     if (coded !== undefined) headers.push('Content-Encoding', coded[0])
-    headers.push('Content-Length', String(coded?.[1].length ?? length))
-    if (etag !== undefined) {
-      headers.push('ETag', etag)
-      keepShared({
-        parts,
-        caching,
-        context,
-        etag,
-        body: (other) => (other === undefined ? body : whole(other)),
-        tagOf,
-        encoded: coded,
-      })
-    }
-    send(context, status, headers)
-    if (coded === undefined) endWith(context, body, lengths)
-    else context.res.end(context.req.method === 'HEAD' ? undefined : coded[1])
-    context.noteUnread?.(context.res.writableLength)
+    headers.push('Content-Length', String(length))
+    if (this.#etag !== undefined) headers.push('ETag', this.#etag)
+    this.#keep(coded)
+    send(this.#context, this.#parts.status, headers)
   }
-  const encoding = length < MIN_ENCODED_BYTES ? undefined : negotiate(context)
-  if (encoding !== undefined) {
-    return encodeWhole(encoding, Buffer.from(body.join(''))).then((encoded) => finish([encoding, encoded]))
+
+  /** Keeps the document if it is public: its author says so, and no visitor data was read. */
+  #keep(encoded?: readonly [Encoding, Buffer]): void {
+    const { keep, hydrationDataForAll } = this.#parts
+    const context = this.#context
+    if (this.#etag === undefined || keep === undefined) return
+    if (!this.#caching.shared || context.personal || !isForAll(context)) return
+    const lifetime = documentLifetime(this.#caching.value)
+    if (lifetime === undefined) return
+    const other = hydrationDataForAll?.()?.element
+    const etag = other === undefined ? this.#etag : this.#tagOf(other)
+    keep({
+      etag,
+      encoded: other === undefined ? encoded : undefined,
+      lifetime,
+      content: () => ({
+        headers: sharedHeaders(this.#parts, context, this.#caching).concat('ETag', etag),
+        body: Buffer.from(this.#body(other).join('')),
+      }),
+    })
   }
-  finish()
-  return undefined
-}
-
-/** A document that is about to be sent. */
-interface Shareable extends Pick<SentDocument, 'encoded' | 'etag'> {
-  readonly parts: DocumentParts
-  readonly caching: Caching
-  readonly context: RequestContext
-  /** @param handedOver replaces the hydration data of this visitor. */
-  readonly body: (handedOver?: string) => readonly string[]
-  /** @param handedOver as for `body`. */
-  readonly tagOf: (handedOver: string) => string
-}
-
-/** Keeps the document if it is public: its author says so, and no visitor data was read. */
-function keepShared({ parts, caching, context, body, tagOf, ...sent }: Shareable): void {
-  if (parts.keep === undefined || !caching.shared || context.personal || !isForAll(context)) return
-  const lifetime = documentLifetime(caching.value)
-  if (lifetime === undefined) return
-  const other = parts.hydrationDataForAll?.()?.element
-  const etag = other === undefined ? sent.etag : tagOf(other)
-  parts.keep({
-    etag,
-    encoded: other === undefined ? sent.encoded : undefined,
-    lifetime,
-    content: () => ({
-      headers: sharedHeaders(parts, context, caching).concat('ETag', etag),
-      body: Buffer.from(body(other).join('')),
-    }),
-  })
 }
 
 /** Middleware and rules may have made the answer private. */
