@@ -11,11 +11,6 @@ import { receivedCall, type ReceivedCall } from './read-call.ts'
 import type { ActionParts, ArrivedCall } from './receive-call.ts'
 import { splitArguments, typedInput, type RefusedInput } from './run-action.ts'
 
-/** A call whose file is too large, as far as it has been read. */
-export interface LargeCall extends Pick<ArrivedCall, 'id' | 'received'> {
-  readonly outcome: RefusedInput
-}
-
 /**
  * Shows a file that is too large at its field, if the caller shows states and the server has a place for its page.
  * @param named the action of a call that has not arrived.
@@ -26,7 +21,7 @@ export async function showTooLarge(
   { arrived, named }: { readonly arrived: ArrivedCall | undefined; readonly named: DeclaredAction | undefined },
   thrown: BodyError,
   context: RequestContext,
-): Promise<LargeCall | undefined> {
+): Promise<(Pick<ArrivedCall, 'id' | 'received'> & { readonly outcome: RefusedInput }) | undefined> {
   const declared = arrived?.declared ?? named
   if (declared?.id === undefined) return undefined
   const received = arrived?.received ?? receivedBefore(thrown, declared.id, context)

@@ -18,21 +18,6 @@ import type { HeaderList } from '../../http/header-list.ts'
 import { send } from '../../request/answer/send.ts'
 import type { RequestContext } from '../../request/context.ts'
 
-/** An answer of route data in progress. Its status waits for the first record. */
-export interface DataAnswer {
-  /** Whether status and head are decided. */
-  isOpen(): boolean
-  /** Decides status and head. Call it once, before any record. */
-  open(status: number, head: Head, headers?: HeaderList): void
-  segment(id: string, values: SegmentValues, meta: SegmentMeta): void
-  outcome(outcome: RouteDataOutcome): void
-  redirect(redirect: RouteDataRedirect): void
-  /** No more records follow. Settles when all deferred values are sent; does not reject. */
-  finish(): Promise<void>
-  /** Ends the answer without its last line, so that the client treats it as cut off and loads the document. */
-  breakOff(): void
-}
-
 /** The first line without the members that all answers of a server share. */
 export type Head = Omit<RouteDataHead, 'v' | 'build' | 'sessions' | 'at'>
 
@@ -55,7 +40,7 @@ export function sendDocumentHead(context: RequestContext, status: number, header
 
 /** Answers with a head and no records. */
 export function sendHead(context: RequestContext, status: number, head: Head, headers: HeaderList = []): void {
-  const answer = createDataAnswer(context, NO_PROGRESS)
+  const answer = new DataAnswer(context, NO_PROGRESS)
   answer.open(status, head, headers)
   void answer.finish()
 }
@@ -65,27 +50,16 @@ export function redirectTo(location: string): RouteDataRedirect {
   return location.startsWith('/') ? { to: location } : { to: location, external: true }
 }
 
-/**
- * Begins an answer.
- * @param whenOpen writes the lines after the head, whoever opens the answer.
- */
-export function createDataAnswer(
-  context: RequestContext,
-  progress: DataProgress,
-  whenOpen?: (answer: DataAnswer) => void,
-): DataAnswer {
-  const answer = new StreamedAnswer(context, progress, whenOpen)
-  context.onAbort((reason) => answer.abort(reason.cause))
-  return answer
-}
-
 interface Opening {
   readonly status: number
   readonly headers: HeaderList
 }
 
-/** Sends the lines of one turn of the event loop together, at its end. */
-class StreamedAnswer implements DataAnswer {
+/**
+ * An answer of route data in progress. Its status waits for the first record. The lines of one turn of the event loop are
+ * sent together, at its end.
+ */
+export class DataAnswer {
   readonly #context: RequestContext
   readonly #progress: DataProgress
   readonly #whenOpen: ((answer: DataAnswer) => void) | undefined
@@ -98,6 +72,7 @@ class StreamedAnswer implements DataAnswer {
   #scheduled: NodeJS.Immediate | undefined = undefined
   #over = false
 
+  /** @param whenOpen writes the lines after the head, whoever opens the answer. */
   constructor(context: RequestContext, progress: DataProgress, whenOpen?: (answer: DataAnswer) => void) {
     this.#context = context
     this.#progress = progress
@@ -108,12 +83,15 @@ class StreamedAnswer implements DataAnswer {
       this.#gone.signal,
       (reason): RejectedValue => ({ digest: reportFailure(reason, context, 'deferred') }),
     )
+    context.onAbort((reason) => this.#abort(reason.cause))
   }
 
+  /** Whether status and head are decided. */
   isOpen(): boolean {
     return this.#opened !== undefined
   }
 
+  /** Decides status and head. Call it once, before any record. */
   open(status: number, head: Head, headers: HeaderList = []): void {
     this.#opened = { status, headers }
     if (head.redirect !== undefined) this.#context.record.left = true
@@ -142,6 +120,7 @@ class StreamedAnswer implements DataAnswer {
     if (this.#hasBody) this.#writer.redirect(redirect)
   }
 
+  /** No more records follow. Settles when all deferred values are sent; does not reject. */
   async finish(): Promise<void> {
     const context = this.#context
     try {
@@ -154,13 +133,14 @@ class StreamedAnswer implements DataAnswer {
     this.#flush(true)
   }
 
+  /** Ends the answer without its last line, so that the client treats it as cut off and loads the document. */
   breakOff(): void {
     if (this.#over) return
     this.#flush(true)
     this.#gone.abort()
   }
 
-  abort(cause: 'gone' | 'timeout'): void {
+  #abort(cause: 'gone' | 'timeout'): void {
     if (cause === 'gone') return this.#drop()
     // The abort has rejected open values, and they are written within this turn. Values that are still open are not
     // deferred members, and nobody listens to them.

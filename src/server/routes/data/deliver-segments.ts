@@ -6,7 +6,7 @@ import { stoppedBy, type RunningLoaders, type StartedSegment } from '../load/sta
 import { replacementOf, type ShownFallback, type Stopped } from '../decide/stopped.ts'
 import { judgeThrown, retryHeaders } from '../../request/answer/judge-thrown.ts'
 import type { RequestContext } from '../../request/context.ts'
-import { createDataAnswer, redirectTo, type DataAnswer, type Head } from './data-answer.ts'
+import { redirectTo, DataAnswer, type Head } from './data-answer.ts'
 
 /** A page's data while its loaders run. */
 export interface RunningPage {
@@ -43,7 +43,7 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
   let pending = segments.length
   let deferred = false
   let stopped = false
-  const answer = createDataAnswer(context, { isWhole: () => pending === 0 && !deferred && !stopped })
+  const answer = new DataAnswer(context, { isWhole: () => pending === 0 && !deferred && !stopped })
   page.opening?.(answer, page.head)
 
   async function deliver(segment: StartedSegment, outside: readonly Outside[]): Promise<boolean> {

@@ -8,8 +8,8 @@ import { performCall } from '../actions/serve-action.ts'
 import type { Decision, MatchedRoute } from '../decide/decision.ts'
 import type { Stopped } from '../decide/stopped.ts'
 import type { UrlDecider } from '../decide/url-decider.ts'
-import { createDataAnswer, NO_PROGRESS, redirectTo, type DataAnswer } from './data-answer.ts'
-import { sendStopped, type RunningPage } from './deliver-segments.ts'
+import { NO_PROGRESS, redirectTo, DataAnswer, type Head } from './data-answer.ts'
+import { sendStopped } from './deliver-segments.ts'
 import { dataPageOf, headOf, sendPageData, type DataParts } from './serve-data.ts'
 
 /** Parts for answering calls of the client router. */
@@ -23,11 +23,11 @@ export async function serveCall(parts: CallParts, decision: Decision, context: R
   const page = dataPageOf(parts, decision, context)
   if (page === undefined) return
   // It takes its place once its body is read.
-  const result = await performCall(parts.actions, page, context)
-  if (result.kind === 'answered') return
-  if (result.kind === 'refused') return refuseCall(context, result.status, result.reason)
-  if (result.kind === 'stopped') return sendThrown(parts, { page, stopped: result.stopped, result: {} }, context)
-  const { shown, revalidate } = result
+  const called = await performCall(parts.actions, page, context)
+  if (called.kind === 'answered') return
+  if (called.kind === 'refused') return refuseCall(context, called.status, called.reason)
+  if (called.kind === 'stopped') return sendThrown(parts, { page, stopped: called.stopped, result: {} }, context)
+  const { shown, revalidate } = called
   // A cookie drops everything in browsers alone.
   const droppedAt = revalidate.includes('/*') ? undefined : context.services.drops?.last
   const shared: ActionAnswer =
@@ -37,17 +37,19 @@ export async function serveCall(parts: CallParts, decision: Decision, context: R
       return sendRedirected(redirectTo(shown.location), shared, parts, context)
     case 'stopped':
       return sendThrown(parts, { page, stopped: shown.stopped, result: shared }, context)
-    case 'value':
-      return sendPage(parts, page, context, (answer, head) => {
+    case 'value': {
+      const result = shown.value === undefined ? shared : { ...shared, value: shown.value }
+      // The document of another build loads by itself: flash messages and the like that loaders consume would be lost.
+      if (context.data?.isOtherBuild === true) return sendResult(200, headOf(parts, page, context), result, context)
+      return sendPageData(parts, page, context, (answer, head) => {
         answer.open(200, head)
-        putResult(answer, shown.value === undefined ? shared : { ...shared, value: shown.value })
+        putResult(answer, result)
       })
+    }
     case 'state': {
       // The browser has what was typed. The page stays, and its data: after a failure, loaders may fail too.
-      const answer = createDataAnswer(context, NO_PROGRESS)
-      answer.open(shown.status, headOf(parts, page, context))
-      putResult(answer, { ...shared, ...errorsOf(shown.state), ...secretOf(shown.secret) })
-      return answer.finish()
+      const result = { ...shared, ...errorsOf(shown.state), ...secretOf(shown.secret) }
+      return sendResult(shown.status, headOf(parts, page, context), result, context)
     }
   }
 }
@@ -61,19 +63,16 @@ function secretOf(secret: readonly string[] = []): Pick<ActionAnswer, 'secret'> 
   return secret.length > 0 ? { secret } : {}
 }
 
-/**
- * Skips the loaders for a page of another build: flash messages and the like that they consume would be lost for the
- * document.
- */
-function sendPage(
-  parts: CallParts,
-  page: MatchedRoute,
+/** @param result left out if the page need not know it. */
+function sendResult(
+  status: number,
+  head: Head,
+  result: ActionAnswer | undefined,
   context: RequestContext,
-  opening: NonNullable<RunningPage['opening']>,
 ): Promise<void> {
-  if (context.data?.isOtherBuild !== true) return sendPageData(parts, page, context, opening)
-  const answer = createDataAnswer(context, NO_PROGRESS)
-  opening(answer, headOf(parts, page, context))
+  const answer = new DataAnswer(context, NO_PROGRESS)
+  answer.open(status, head)
+  if (result !== undefined) putResult(answer, result)
   return answer.finish()
 }
 
@@ -94,11 +93,8 @@ function sendRedirected(
       putResult(answer, result)
     })
   }
-  const answer = createDataAnswer(context, NO_PROGRESS)
   // The document that follows loads everything itself; other tabs do not.
-  answer.open(200, { redirect })
-  if (result.revalidate !== undefined) putResult(answer, result)
-  return answer.finish()
+  return sendResult(200, { redirect }, result.revalidate === undefined ? undefined : result, context)
 }
 
 /**
@@ -124,7 +120,7 @@ function sendThrown(parts: CallParts, { page, stopped, result }: ThrownCall, con
   // Effects of the action before it threw remain.
   const hasDone = result.revalidate !== undefined
   const tell = (answer: DataAnswer): void => putResult(answer, { ...result, thrown: true })
-  const answer = createDataAnswer(context, NO_PROGRESS, hasDone ? tell : undefined)
+  const answer = new DataAnswer(context, NO_PROGRESS, hasDone ? tell : undefined)
   sendStopped(stopped, { head: headOf(parts, page, context), chain: page.route.chain }, answer, context)
   return answer.finish()
 }
