@@ -1,32 +1,25 @@
 import type { RequestHandler } from 'express'
-import type { RouteDataHead } from '../../shared/protocol/route-data.ts'
 import type { Shares } from '../http/shares.ts'
 import { refuseCall } from '../request/answer/refuse-call.ts'
 import { sendConstantPage, sendLocation, sendMethods, sendText } from '../request/answer/send-plain.ts'
 import { contextOf } from '../request/attached-context.ts'
 import { hostOf, passOn } from '../request/host-request.ts'
 import type { RequestContext } from '../request/context.ts'
-import { takesForms, type ActionParts } from './actions/receive-call.ts'
+import { takesForms } from './actions/receive-call.ts'
 import { serveForm } from './actions/serve-form.ts'
 import { serveCall, type CallParts } from './data/serve-call.ts'
 import { serveData } from './data/serve-data.ts'
 import type { Decision, MatchedRoute } from './decide/decision.ts'
-import type { UrlDecider } from './decide/url-decider.ts'
 import { servePage, type PageParts } from './render/serve-page.ts'
 import type { RequestForwarder } from './proxy/forward-request.ts'
 import { admitResource, serveResource, type ResourceParts } from './resources/serve-resource.ts'
 
 /** Parts for answering the application's URLs. */
-export interface RouteParts extends PageParts, Pick<ResourceParts, 'eventStreams' | 'unread'> {
-  readonly decider: UrlDecider
+export interface RouteParts
+  extends PageParts, Omit<CallParts, 'renderTimeoutMs'>, Pick<ResourceParts, 'eventStreams' | 'unread'> {
   readonly forwarder: RequestForwarder
   /** Answers of resource routes and of other origins in progress. */
   readonly streams: Shares
-  readonly actions: ActionParts
-  /** The parts of a URL on which the choice of its route depends; see `routeScope`. */
-  readonly scope: NonNullable<RouteDataHead['scope']>
-  /** Whether another Express server answers what the table does not. */
-  readonly isEmbedded: boolean
 }
 
 const PAGE_METHODS = 'GET, HEAD, OPTIONS'
@@ -91,10 +84,7 @@ function answerPage(parts: RouteParts, page: MatchedRoute, context: RequestConte
   const { method } = context.req
   if (method === 'POST') return serveForm(parts, page, context)
   if (method === 'GET' || method === 'HEAD') return servePage(parts, page, context)
-  return refuseMethod(context, takesForms(page, parts.actions) ? ACTION_PAGE_METHODS : PAGE_METHODS)
-}
-
-function refuseMethod(context: RequestContext, allowed: string): undefined {
-  if (context.req.method === 'OPTIONS') sendMethods(context, allowed)
-  else sendConstantPage(context, { status: 405 }, ['Allow', allowed])
+  const allowed = takesForms(page, parts.actions) ? ACTION_PAGE_METHODS : PAGE_METHODS
+  if (method === 'OPTIONS') return void sendMethods(context, allowed)
+  return void sendConstantPage(context, { status: 405 }, ['Allow', allowed])
 }

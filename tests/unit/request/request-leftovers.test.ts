@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest'
 import { action, declaredAction } from '../../../src/server/routes/actions/action.ts'
 import { formTarget } from '../../../src/server/routes/render/form-target.ts'
 import { runAction } from '../../../src/server/routes/actions/run-action.ts'
-import { DataAnswer, NO_PROGRESS } from '../../../src/server/routes/data/data-answer.ts'
+import { DataAnswer } from '../../../src/server/routes/data/data-answer.ts'
 import { callLoader } from '../../../src/server/routes/load/loader-call.ts'
 import { SegmentFacts } from '../../../src/server/routes/load/segment-facts.ts'
 import type { RequestContext } from '../../../src/server/request/context.ts'
@@ -86,7 +86,7 @@ describe('no request is left behind by', () => {
     ['a loader', load],
     ['the handler of an action', act],
     ['headers for the answer', ({ loaderContext }) => loaderContext.headers],
-    ['an answer of route data', (context) => new DataAnswer(context, NO_PROGRESS)],
+    ['an answer of route data', (context) => new DataAnswer(context)],
   ])('%s', async ([, make]) => {
     expect(await leftovers(make)).toBeLessThan(ALL_BYTES / 4)
   })

@@ -21,15 +21,6 @@ import type { RequestContext } from '../../request/context.ts'
 /** The first line without the members that all answers of a server share. */
 export type Head = Omit<RouteDataHead, 'v' | 'build' | 'sessions' | 'at'>
 
-/** State of an answer when its headers are sent. */
-export interface DataProgress {
-  /** Whether all loaders have succeeded and nothing is deferred: only then does a loader's `Cache-Control` count. */
-  isWhole(): boolean
-}
-
-/** For an answer without loaders. */
-export const NO_PROGRESS: DataProgress = { isWhole: () => false }
-
 /**
  * Tells the client to load the URL as a document.
  * @param headers besides those of every answer.
@@ -40,7 +31,7 @@ export function sendDocumentHead(context: RequestContext, status: number, header
 
 /** Answers with a head and no records. */
 export function sendHead(context: RequestContext, status: number, head: Head, headers: HeaderList = []): void {
-  const answer = new DataAnswer(context, NO_PROGRESS)
+  const answer = new DataAnswer(context)
   answer.open(status, head, headers)
   void answer.finish()
 }
@@ -61,7 +52,7 @@ interface Opening {
  */
 export class DataAnswer {
   readonly #context: RequestContext
-  readonly #progress: DataProgress
+  readonly #isWhole: () => boolean
   readonly #whenOpen: ((answer: DataAnswer) => void) | undefined
   readonly #hasBody: boolean
   readonly #gone = new AbortController()
@@ -72,10 +63,14 @@ export class DataAnswer {
   #scheduled: NodeJS.Immediate | undefined = undefined
   #over = false
 
-  /** @param whenOpen writes the lines after the head, whoever opens the answer. */
-  constructor(context: RequestContext, progress: DataProgress, whenOpen?: (answer: DataAnswer) => void) {
+  /**
+   * @param isWhole whether all loaders have succeeded and nothing is deferred, when the headers are sent: only then does a
+   * loader's `Cache-Control` count. Default: never, for an answer without loaders.
+   * @param whenOpen writes the lines after the head, whoever opens the answer.
+   */
+  constructor(context: RequestContext, isWhole = () => false, whenOpen?: (answer: DataAnswer) => void) {
     this.#context = context
-    this.#progress = progress
+    this.#isWhole = isWhole
     this.#whenOpen = whenOpen
     this.#hasBody = context.req.method !== 'HEAD'
     this.#writer = createRouteDataWriter(
@@ -181,7 +176,7 @@ export class DataAnswer {
 
   #sendWhole({ status, headers }: Opening, text: string): void {
     const context = this.#context
-    const all = dataHeaders(status, context, this.#progress).concat(headers)
+    const all = dataHeaders(status, context, this.#isWhole()).concat(headers)
     if (this.#hasBody) all.push('Content-Length', String(Buffer.byteLength(text)))
     send(context, status, all)
     this.#over = true
@@ -194,16 +189,16 @@ export class DataAnswer {
   #startBody({ status, headers }: Opening): BodyStream {
     const { req, res } = this.#context
     const encoding = negotiateEncoding(req.headers['accept-encoding'] as string | undefined)
-    const all = dataHeaders(status, this.#context, this.#progress).concat(headers)
+    const all = dataHeaders(status, this.#context, this.#isWhole()).concat(headers)
     if (encoding !== undefined) all.push('Content-Encoding', encoding)
     send(this.#context, status, all)
     return createBodyStream(res, encoding)
   }
 }
 
-function dataHeaders(status: number, context: RequestContext, progress: DataProgress): HeaderList {
+function dataHeaders(status: number, context: RequestContext, isWhole: boolean): HeaderList {
   // A cached answer of one build is useless to pages of another: they would load documents while it is cached.
-  const headers = ['Content-Type', ROUTE_DATA_TYPE, 'Cache-Control', dataCaching(status, context, progress)]
+  const headers = ['Content-Type', ROUTE_DATA_TYPE, 'Cache-Control', dataCaching(status, context, isWhole)]
   headers.push('Vary', `${varyOf(context)}, ${BUILD_HEADER}`, 'Server-Timing', serverTiming('head', context))
   addGivenHeaders(headers, context)
   return headers
@@ -213,10 +208,10 @@ function dataHeaders(status: number, context: RequestContext, progress: DataProg
  * A loader's `Cache-Control` applies to the whole answer. While another loader may still refuse, fail, or want it
  * private, nobody may cache it.
  */
-function dataCaching(status: number, context: RequestContext, progress: DataProgress): string {
+function dataCaching(status: number, context: RequestContext, isWhole: boolean): string {
   // Rules and middleware mean documents, and do not know the content of this answer.
   takeRuledCaching(context)
-  const wanted = progress.isWhole() ? (context.givenHeaders?.get('cache-control') ?? undefined) : undefined
+  const wanted = isWhole ? (context.givenHeaders?.get('cache-control') ?? undefined) : undefined
   const { guarded } = context
   return cachingOf({ status, wanted, byDefault: ONE_VISITOR, setsCookie: setsCookie(context), guarded }).value
 }

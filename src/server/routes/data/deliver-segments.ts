@@ -43,7 +43,7 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
   let pending = segments.length
   let deferred = false
   let stopped = false
-  const answer = new DataAnswer(context, { isWhole: () => pending === 0 && !deferred && !stopped })
+  const answer = new DataAnswer(context, () => pending === 0 && !deferred && !stopped)
   page.opening?.(answer, page.head)
 
   async function deliver(segment: StartedSegment, outside: readonly Outside[]): Promise<boolean> {

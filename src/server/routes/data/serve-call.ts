@@ -6,9 +6,8 @@ import { refuseCall } from '../../request/answer/refuse-call.ts'
 import type { ActionParts } from '../actions/receive-call.ts'
 import { performCall } from '../actions/serve-action.ts'
 import type { Decision, MatchedRoute } from '../decide/decision.ts'
-import type { Stopped } from '../decide/stopped.ts'
 import type { UrlDecider } from '../decide/url-decider.ts'
-import { NO_PROGRESS, redirectTo, DataAnswer, type Head } from './data-answer.ts'
+import { redirectTo, DataAnswer, type Head } from './data-answer.ts'
 import { sendStopped } from './deliver-segments.ts'
 import { dataPageOf, headOf, sendPageData, type DataParts } from './serve-data.ts'
 
@@ -18,6 +17,8 @@ export interface CallParts extends DataParts {
   readonly decider: UrlDecider
 }
 
+const NONE: readonly string[] = []
+
 /** Answers a call of the client router: the result first, then fresh data of the segments on screen. */
 export async function serveCall(parts: CallParts, decision: Decision, context: RequestContext): Promise<void> {
   const page = dataPageOf(parts, decision, context)
@@ -26,8 +27,7 @@ export async function serveCall(parts: CallParts, decision: Decision, context: R
   const called = await performCall(parts.actions, page, context)
   if (called.kind === 'answered') return
   if (called.kind === 'refused') return refuseCall(context, called.status, called.reason)
-  if (called.kind === 'stopped') return sendThrown(parts, { page, stopped: called.stopped, result: {} }, context)
-  const { shown, revalidate } = called
+  const { shown, revalidate } = called.kind === 'stopped' ? { shown: called, revalidate: NONE } : called
   // A cookie drops everything in browsers alone.
   const droppedAt = revalidate.includes('/*') ? undefined : context.services.drops?.last
   const shared: ActionAnswer =
@@ -35,8 +35,13 @@ export async function serveCall(parts: CallParts, decision: Decision, context: R
   switch (shown.kind) {
     case 'redirect':
       return sendRedirected(redirectTo(shown.location), shared, parts, context)
-    case 'stopped':
-      return sendThrown(parts, { page, stopped: shown.stopped, result: shared }, context)
+    case 'stopped': {
+      // Effects of the action before it threw remain.
+      const tell = (answer: DataAnswer): void => putResult(answer, { ...shared, thrown: true })
+      const answer = new DataAnswer(context, undefined, shared.revalidate === undefined ? undefined : tell)
+      sendStopped(shown.stopped, { head: headOf(parts, page, context), chain: page.route.chain }, answer, context)
+      return answer.finish()
+    }
     case 'value': {
       const result = shown.value === undefined ? shared : { ...shared, value: shown.value }
       // The document of another build loads by itself: flash messages and the like that loaders consume would be lost.
@@ -70,7 +75,7 @@ function sendResult(
   result: ActionAnswer | undefined,
   context: RequestContext,
 ): Promise<void> {
-  const answer = new DataAnswer(context, NO_PROGRESS)
+  const answer = new DataAnswer(context)
   answer.open(status, head)
   if (result !== undefined) putResult(answer, result)
   return answer.finish()
@@ -107,22 +112,6 @@ function findTarget({ decider }: CallParts, location: string, context: RequestCo
   context.hasDotSegments = false
   const decision = decider.decide(context)
   return decision.kind === 'page' ? decision : undefined
-}
-
-/** A call that was refused, or whose action has failed. */
-interface ThrownCall {
-  readonly page: MatchedRoute
-  readonly stopped: Stopped
-  readonly result: ActionAnswer
-}
-
-function sendThrown(parts: CallParts, { page, stopped, result }: ThrownCall, context: RequestContext): Promise<void> {
-  // Effects of the action before it threw remain.
-  const hasDone = result.revalidate !== undefined
-  const tell = (answer: DataAnswer): void => putResult(answer, { ...result, thrown: true })
-  const answer = new DataAnswer(context, NO_PROGRESS, hasDone ? tell : undefined)
-  sendStopped(stopped, { head: headOf(parts, page, context), chain: page.route.chain }, answer, context)
-  return answer.finish()
 }
 
 function putResult(answer: DataAnswer, result: ActionAnswer): void {
