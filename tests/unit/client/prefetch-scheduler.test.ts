@@ -1,55 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import {
   advancePrefetching,
-  BUDGET,
-  BUDGET_MS,
   MAX_QUEUED,
   MAX_ROUTES,
   MAX_SEGMENTS,
-  REQUEST_COST,
   nextWake,
   NO_PREFETCHES,
   reducePrefetching,
   RETRY_BLOCK_MS,
 } from '../../../src/client/core/prefetch/prefetch-scheduler.ts'
-import type {
-  Prefetching,
-  PrefetchEvent,
-  PrefetchPriority,
-} from '../../../src/client/core/prefetch/prefetch-scheduler.ts'
-
-const NOW = 1000
-
-/** A runner without network: the state, and what it is told. Data sizes are by target, one segment unless set. */
-function scheduler(segments: Readonly<Record<string, number>> = {}) {
-  const owner = { state: NO_PREFETCHES, now: NOW }
-  const dispatch = (event: PrefetchEvent) => {
-    owner.state = reducePrefetching(owner.state, event)
-  }
-  return {
-    owner,
-    dispatch,
-    add: (target: string, priority: PrefetchPriority = 'viewport') =>
-      dispatch({ type: 'add', target, priority, now: owner.now }),
-    settle: (target: string, failed = false, cost = 0) =>
-      dispatch({ type: 'settle', target, now: owner.now, failed, cost }),
-    advance() {
-      owner.state = advancePrefetching(owner.state, owner.now, (target) => segments[target] ?? 1)
-      return phases(owner.state)
-    },
-  }
-}
-
-/** `a:queued`, `b:fetching 2`, `c:fetching 1 extra`, in the order in which they came. */
-function phases({ jobs }: Prefetching): string[] {
-  return [...jobs.values()].map(({ target, phase, segments, extra }) =>
-    [`${target}:${phase}`, ...(segments > 0 ? [segments] : []), ...(extra ? ['extra'] : [])].join(' '),
-  )
-}
-
-function inPhase({ jobs }: Prefetching, phase: string): string[] {
-  return [...jobs.values()].filter((job) => job.phase === phase).map((job) => job.target)
-}
+import { inPhase, NOW, phases, scheduler } from './prefetch-world.ts'
 
 describe('limits', () => {
   test('of ten links in view five routes start, and three of them fetch data', () => {
@@ -350,67 +310,6 @@ describe('the queue has a bound', () => {
     expect(owner.state.jobs.size).toBe(MAX_QUEUED + MAX_ROUTES)
     expect(owner.state.jobs.has('r0')).toBe(false)
     expect(owner.state.jobs.has('r1')).toBe(true)
-  })
-})
-
-describe('the budget of a minute', () => {
-  const targets = Array.from({ length: 40 }, (_, index) => `/${index}`)
-
-  /** Lets all start that may, and ends each at once. */
-  function run({ advance, owner, settle }: ReturnType<typeof scheduler>): void {
-    do {
-      advance()
-      for (const target of inPhase(owner.state, 'fetching')) settle(target)
-    } while (advance().some((job) => job.includes('fetching')))
-  }
-
-  test('is thirty requests of links that nobody points at, in any minute', () => {
-    const it = scheduler()
-    for (const target of targets.slice(0, 20)) it.add(target)
-    run(it)
-    it.owner.now += 30_000
-    for (const target of targets.slice(20)) it.add(target)
-    run(it)
-    expect(it.owner.state.jobs.size).toBe(10)
-    expect(nextWake(it.owner.state)).toBe(NOW + BUDGET_MS)
-    it.owner.now = NOW + BUDGET_MS - 1
-    run(it)
-    expect(it.owner.state.jobs.size).toBe(10)
-    it.owner.now += 1
-    run(it)
-    expect(it.owner.state.jobs.size).toBe(0)
-    expect(nextWake(it.owner.state)).toBeUndefined()
-  })
-
-  test('does not hold back what a visitor points at, also of those that wait', () => {
-    const it = scheduler()
-    for (const target of targets) it.add(target)
-    run(it)
-    expect(it.owner.state.jobs.size).toBe(10)
-    it.add('/39', 'intent')
-    expect(it.advance()).toContain('/39:fetching 1')
-  })
-
-  test('is a million characters, too', () => {
-    const it = scheduler()
-    it.add('a')
-    it.advance()
-    it.owner.now += 5
-    it.settle('a', false, BUDGET - 2 * REQUEST_COST)
-    it.add('b')
-    expect(it.advance()).toEqual(['b:fetching 1'])
-    it.settle('b')
-    it.add('c')
-    expect(it.advance()).toEqual(['c:queued'])
-    it.owner.now = NOW + BUDGET_MS
-    expect(it.advance()).toEqual(['c:fetching 1'])
-  })
-
-  test('is not spent by what needs no request', () => {
-    const it = scheduler(Object.fromEntries(targets.map((target) => [target, 0])))
-    for (const target of targets) it.add(target)
-    run(it)
-    expect(it.owner.state.jobs.size).toBe(0)
   })
 })
 
