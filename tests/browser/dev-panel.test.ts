@@ -1,14 +1,11 @@
 import { isSameDocument, untilAlive } from 'millrace/testing'
-import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { startDevServer } from '../../scripts/dev/dev-server.ts'
+import { startDevProject } from '../support/dev-project.ts'
 import { routerTest } from '../support/router-app.ts'
 import { clickLink, heading, hold } from '../support/router-page.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
-
-const PROJECT = resolve(import.meta.dirname, '../..')
 
 /** A page with an action, beside the router's pages. */
 const DESK: Readonly<Record<string, string>> = {
@@ -32,39 +29,18 @@ export default function DeskPage() {
 
 /** The router's pages in a development server, one for the file. */
 const browserTest = routerTest.extend('dev', { scope: 'file' }, async ({}, { onCleanup }) => {
-  const temp = await makeTempDir('panel')
-  const root = temp.path
-  const app = join(root, 'src/app')
-  for (const folder of ['client', 'server', 'shared']) {
-    await cp(join(PROJECT, 'src', folder), join(root, 'src', folder), { recursive: true })
+  const prepare = async (app: string): Promise<void> => {
+    await mkdir(join(app, 'desk'))
+    for (const [file, text] of Object.entries(DESK)) await writeFile(join(app, file), text)
+    const routes = await readFile(join(app, 'routes.ts'), 'utf8')
+    await writeFile(
+      join(app, 'routes.ts'),
+      routes.replace("'/ahead'", "'/desk': { page: () => import('./desk/page.tsx') },\n  '/ahead'"),
+    )
   }
-  await cp(join(PROJECT, 'tests/fixtures/router-app'), app, { recursive: true })
-  await mkdir(join(app, 'desk'))
-  for (const [file, text] of Object.entries(DESK)) await writeFile(join(app, file), text)
-  const routes = await readFile(join(app, 'routes.ts'), 'utf8')
-  await writeFile(
-    join(app, 'routes.ts'),
-    routes.replace("'/ahead'", "'/desk': { page: () => import('./desk/page.tsx') },\n  '/ahead'"),
-  )
-  await cp(join(PROJECT, 'package.json'), join(root, 'package.json'))
-  await symlink(join(PROJECT, 'node_modules'), join(root, 'node_modules'))
-  const env = { ...process.env, DATA_DIR: join(root, 'data'), PUBLIC_EDITION: 'dev' }
-  const out = join(root, '.dev')
-  const dev = await startDevServer({
-    root,
-    app,
-    runtime: { folder: join(root, 'src'), compiled: false },
-    out,
-    port: 0,
-    env,
-    session: 'panel',
-    print: () => {},
-  })
-  onCleanup(async () => {
-    await dev.close()
-    await temp.remove()
-  })
-  return { origin: new URL(dev.url).origin }
+  const project = await startDevProject('router-app', { PUBLIC_EDITION: 'dev' }, { prepare })
+  onCleanup(() => project.close())
+  return { origin: new URL(project.dev.url).origin }
 })
 
 const panel = (page: Page) => page.getByRole('complementary', { name: 'Client router' })

@@ -1,55 +1,16 @@
 import { isSameDocument, untilAlive } from 'millrace/testing'
-import { cp, readFile, symlink, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { startDevServer, type DevServer } from '../../scripts/dev/dev-server.ts'
 import { browserTest as testInBrowser } from '../support/browser.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
+import { startDevProject, type DevProject } from '../support/dev-project.ts'
 
-const PROJECT = resolve(import.meta.dirname, '../..')
 const OVERLAY = 'millrace-overlay dialog'
 
-interface DevProject {
-  readonly dev: DevServer
-  /** Replaces text in a file of the application. */
-  replace(file: string, from: string, to: string): Promise<void>
-}
-
-/** The runtime with a small application of its own, free to be changed. */
-const browserTest = testInBrowser.extend('project', async ({}, { onCleanup }): Promise<DevProject> => {
-  const temp = await makeTempDir('dev')
-  const root = temp.path
-  const app = join(root, 'src/app')
-  for (const folder of ['client', 'server', 'shared']) {
-    await cp(join(PROJECT, 'src', folder), join(root, 'src', folder), { recursive: true })
-  }
-  await cp(join(PROJECT, 'tests/fixtures/build-dev'), app, { recursive: true })
-  await cp(join(PROJECT, 'package.json'), join(root, 'package.json'))
-  await symlink(join(PROJECT, 'node_modules'), join(root, 'node_modules'))
-  const env = { ...process.env, DATA_DIR: join(root, 'data') }
-  const dev = await startDevServer({
-    root,
-    runtime: { folder: join(root, 'src'), compiled: false },
-    app,
-    out: join(root, '.dev'),
-    port: 0,
-    env,
-    session: 'one',
-    print: () => {},
-  })
-  onCleanup(async () => {
-    await dev.close()
-    await temp.remove()
-  })
-  return {
-    dev,
-    async replace(file, from, to) {
-      const text = await readFile(join(app, file), 'utf8')
-      if (!text.includes(from)) throw new Error(`${file} does not contain ${from}`)
-      await writeFile(join(app, file), text.replace(from, to))
-    },
-  }
+/** A small application in a development server, free to be changed. */
+const browserTest = testInBrowser.extend('project', async ({}, { onCleanup }) => {
+  const project = await startDevProject('build-dev')
+  onCleanup(() => project.close())
+  return project
 })
 
 /** Opens the counter and counts to two: what a refresh has to keep. */

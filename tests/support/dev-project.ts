@@ -20,12 +20,15 @@ export interface DevProject {
 /**
  * Copies the runtime and an application of `tests/fixtures`, and starts the development server.
  * @param fixture its folder's name.
- * @param options further ones of the server.
+ * @param options further ones of the server; `prepare` changes the application before its start.
  */
 export async function startDevProject(
   fixture: string,
   env: Readonly<Record<string, string>> = {},
-  options: Pick<DevServerOptions, 'certificate'> = {},
+  {
+    prepare,
+    ...options
+  }: Pick<DevServerOptions, 'certificate'> & { readonly prepare?: (app: string) => Promise<void> } = {},
 ): Promise<DevProject> {
   const temp = await makeTempDir('dev')
   const root = temp.path
@@ -36,6 +39,7 @@ export async function startDevProject(
   await cp(join(PROJECT, 'tests/fixtures', fixture), app, { recursive: true })
   await cp(join(PROJECT, 'package.json'), join(root, 'package.json'))
   await symlink(join(PROJECT, 'node_modules'), join(root, 'node_modules'))
+  await prepare?.(app)
   const printed: string[] = []
   const dev = await startDevServer({
     ...options,
