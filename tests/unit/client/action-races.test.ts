@@ -1,15 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import {
-  createWorld,
-  deferredSegment,
-  flush,
-  head,
-  holdTheClock,
-  lateValue,
-  pageOf,
-  redirectTo,
-  segment,
-} from './router-world.ts'
+import { deferredSegment, flush, head, lateValue, pageOf, redirectTo, segment } from './route-data-server.ts'
+import { createWorld, holdTheClock } from './router-world.ts'
 
 holdTheClock()
 

@@ -9,7 +9,7 @@ import { caughtFallback, type FallbackHost } from '../../../src/client/react/cau
 import { createModuleCache } from '../../../src/client/react/module-cache.ts'
 import { RedirectSignal, RefusalSignal } from '../../../src/shared/control-flow.ts'
 import type { SegmentDefinition } from '../../../src/shared/route-definition.ts'
-import { flush } from './router-world.ts'
+import { flush } from './route-data-server.ts'
 
 type Caught = Component<BoundaryProps, { readonly thrown?: object | undefined; readonly visit?: number | undefined }>
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { flush } from './router-world.ts'
+import { flush } from './route-data-server.ts'
 import { BUILD, head, pageData, result, world } from './call-world.ts'
 
 describe('calls', () => {

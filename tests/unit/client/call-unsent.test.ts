@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { flush } from './router-world.ts'
+import { flush } from './route-data-server.ts'
 import { BUILD, head, result, world, type Got } from './call-world.ts'
 
 /** Lets a call fail in passing until it is not tried again. */

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type LoadedRouter, type RouterListeners } from '../../../src/client/react/router-types.ts'
 import { createLazyRouter } from '../../../src/client/lazy-router.ts'
 import type { Screen } from '../../../src/client/react/router-types.ts'
-import { flush } from './router-world.ts'
+import { flush } from './route-data-server.ts'
 
 const first: Screen = { href: '/', view: { chain: [], params: {}, search: {}, data: {} }, visit: 0 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
 import { RouteLoadError } from '../../../src/client/react/router-errors.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
-import { createWorld, flush, head, holdTheClock, pageOf, pass, redirectTo, segment } from './router-world.ts'
+import { flush, head, pageOf, redirectTo, segment } from './route-data-server.ts'
+import { createWorld, holdTheClock, pass } from './router-world.ts'
 
 holdTheClock()
 

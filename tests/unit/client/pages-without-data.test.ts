@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
-import { createWorld, flush, holdTheClock, pass } from './router-world.ts'
+import { flush } from './route-data-server.ts'
+import { createWorld, holdTheClock, pass } from './router-world.ts'
 
 holdTheClock()
 

@@ -1,15 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  createWorld,
-  deferredSegment,
-  flush,
-  head,
-  holdTheClock,
-  lateValue,
-  pageOf,
-  pass,
-  segment,
-} from './router-world.ts'
+import { deferredSegment, flush, head, lateValue, pageOf, segment } from './route-data-server.ts'
+import { createWorld, holdTheClock, pass } from './router-world.ts'
 
 holdTheClock()
 

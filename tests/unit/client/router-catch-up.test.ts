@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RouteRequest } from '../../../src/client/core/data/route-request.ts'
-import { createWorld, flush, head, holdTheClock, pass, segment } from './router-world.ts'
+import { flush, head, segment } from './route-data-server.ts'
+import { createWorld, holdTheClock, pass } from './router-world.ts'
 
 holdTheClock()
 

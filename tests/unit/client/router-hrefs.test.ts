@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createWorld, flush, head, segment } from './router-world.ts'
+import { flush, head, segment } from './route-data-server.ts'
+import { createWorld } from './router-world.ts'
 
 /** Goes to `/u/é`, which a browser writes in another way. */
 async function visitUser(world: ReturnType<typeof createWorld>): Promise<void> {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createWorld, flush, pageOf, pass, redirectTo } from './router-world.ts'
+import { flush, pageOf, redirectTo } from './route-data-server.ts'
+import { createWorld, pass } from './router-world.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { RedirectLoopError } from '../../../src/client/react/router-errors.ts'
-import { createWorld, flush, head, holdTheClock, pageOf, pass, redirectTo, segment } from './router-world.ts'
+import { flush, head, pageOf, redirectTo, segment } from './route-data-server.ts'
+import { createWorld, holdTheClock, pass } from './router-world.ts'
 
 holdTheClock()
 

@@ -1,16 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { BUILD_HEADER } from '../../../src/shared/protocol/route-data.ts'
-import {
-  createWorld,
-  deferredSegment,
-  flush,
-  head,
-  holdTheClock,
-  lateValue,
-  pageOf,
-  pass,
-  segment,
-} from './router-world.ts'
+import { deferredSegment, flush, head, lateValue, pageOf, segment } from './route-data-server.ts'
+import { createWorld, holdTheClock, pass } from './router-world.ts'
 
 holdTheClock()
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createWorld, flush, holdTheClock, pageOf, pass } from './router-world.ts'
+import { flush, pageOf } from './route-data-server.ts'
+import { createWorld, holdTheClock, pass } from './router-world.ts'
 
 holdTheClock()
 

@@ -4,7 +4,8 @@ import { writeSessionMarks } from '../../../src/shared/protocol/session-marks.ts
 import { createKnownRoutes } from '../../../src/client/core/data/known-routes.ts'
 import { createRouteStore } from '../../../src/client/core/data/route-store.ts'
 import { createJournal } from '../../../src/client/core/data/journal.ts'
-import { BUILD, createServer, createWorld, flush, head, holdTheClock, pages, segment } from './router-world.ts'
+import { BUILD, createServer, flush, head, segment } from './route-data-server.ts'
+import { createWorld, holdTheClock, pages } from './router-world.ts'
 
 holdTheClock()
 
