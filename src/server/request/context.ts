@@ -14,11 +14,12 @@ import type { Secrets } from '../secrets/secrets.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
 import type { RandomText } from '../http/random-text.ts'
 import { clientKey } from '../http/client-key.ts'
+import { Audience } from './audience.ts'
+import type { AnswerPlace } from './answer-place.ts'
 import { RequestAborted } from './request-aborted.ts'
 import { RequestLoaderContext } from './loader-context.ts'
 import type { LateChangeError } from './late-changes.ts'
 import type { NamedAction } from './named-action.ts'
-import { NotedSessions } from './noted-sessions.ts'
 import { toWebRequest } from './web-request.ts'
 import type { DataCache } from '../stores/cache/data-cache.ts'
 import type { DropTimes } from '../stores/cache/drop-times.ts'
@@ -46,11 +47,31 @@ export interface RequestFacts {
   readonly reporter?: ServerReporter | undefined
   /** Milliseconds, on the clock of `performance.now()`. */
   readonly startedAt: number
+  /** As `RequestContext` has it. */
+  readonly hasDotSegments?: boolean
+  /** As `RequestContext` has it. */
+  readonly isTidied?: boolean
+  /** As `RequestContext` has it. */
+  readonly middlewareOnly?: MiddlewareOnly | undefined
+}
+
+/** Only middleware may answer. */
+export interface MiddlewareOnly {
+  /** Where else to redirect: without the trailing slash. `undefined` to pass on to the host. */
+  readonly tidyUrl: string | undefined
+}
+
+/** How the body of a handler is read. */
+export interface HandlerBody {
+  /** Maximum bytes that `request` gives out. */
+  limit: number
+  /** What has read of it: `request`, or the schema of the handler's module. */
+  reader: 'request' | 'schema' | undefined
 }
 
 /**
- * Everything about one request: created once and passed as an argument. Only its own lazy members change it and, for
- * route data and actions, `askForData` and `callAction`. The expensive members (web request, signal, logger, response
+ * Everything about one request: created once and passed as an argument. Only its own members change it; `record`,
+ * `audience`, `place` and `body` take what others note. The expensive members (web request, signal, logger, response
  * headers) are created on first use.
  */
 export class RequestContext {
@@ -63,31 +84,16 @@ export class RequestContext {
   readonly clientAddress: ClientAddress
   /** What log, metrics and traces tell of it. */
   readonly record: RequestRecord
-  /** Turn of the event loop in which it was last admitted; see `admission/render-turns.ts`. */
-  turn = 0
-  /** The path contains dot segments: no page, rule or file may match it. */
-  hasDotSegments = false
   /** The request is for data of an untidy path, and this is its tidy form: the answer is a redirect there. */
-  isTidied = false
-  /** Only middleware may answer: otherwise redirect to `tidyUrl`, without the trailing slash, or pass on to the host. */
-  middlewareOnly: { readonly tidyUrl: string | undefined } | undefined = undefined
-  /** Maximum bytes of the body that `request` gives out. */
-  bodyLimit = 1_048_576
-  /** What has read of a handler's body: `request`, or the schema of its module. */
-  bodyReader: 'request' | 'schema' | undefined = undefined
-  /** A rule has set the `Content-Security-Policy`: it replaces that of a handler. */
-  hasRuledPolicy = false
-  /** The route has a guard: the answer is for this visitor alone. */
-  guarded = false
-  /** The verdict of the guards depends on the query: the browser must ask for each URL. */
-  guardedByQuery = false
-  /** Visitor data has been read: a cookie, the request with its headers, the address. */
-  personal = false
-  /** The sessions that it has opened; `undefined` if there is none. */
-  sessions: NotedSessions | undefined = undefined
-  /** Called with the bytes that wait for the reader of an answer that is made; see `admission/unread-answers.ts`. */
-  noteUnread: ((bytes: number) => void) | undefined = undefined
-
+  readonly isTidied: boolean
+  /** Set if only middleware may answer. */
+  readonly middlewareOnly: MiddlewareOnly | undefined
+  /** For whom the answer is. */
+  readonly audience = new Audience()
+  /** Its place among the answers in progress. */
+  readonly place: AnswerPlace = { turn: 0, noteUnread: undefined }
+  #hasDotSegments: boolean
+  #hasRuledPolicy = false
   #reported: Set<string> | undefined = undefined
   readonly #parentLog: Logger
   readonly #newNonce: RandomText
@@ -101,6 +107,7 @@ export class RequestContext {
   #onAbort: ((reason: RequestAborted) => void)[] = []
   #deadline: NodeJS.Timeout | undefined = undefined
   #readAt: number | undefined = undefined
+  #body: HandlerBody | undefined = undefined
   #request: Request | undefined = undefined
   #nonce: string | undefined = undefined
   #loaderContext: RequestLoaderContext | undefined = undefined
@@ -111,6 +118,9 @@ export class RequestContext {
     this.#pathname = facts.pathname
     this.#search = facts.search
     this.clientAddress = facts.clientAddress
+    this.#hasDotSegments = facts.hasDotSegments === true
+    this.isTidied = facts.isTidied === true
+    this.middlewareOnly = facts.middlewareOnly
     const { method = '' } = facts.req
     this.record = new RequestRecord({ ...facts, method, protocol: facts.clientAddress.protocol })
     this.#parentLog = facts.log
@@ -147,6 +157,21 @@ export class RequestContext {
     return this.#search
   }
 
+  /** The path contains dot segments, or is the runtime's own: no page, rule or file may match it. */
+  get hasDotSegments(): boolean {
+    return this.#hasDotSegments
+  }
+
+  /** A rule has set the `Content-Security-Policy`: it replaces that of a handler. */
+  get hasRuledPolicy(): boolean {
+    return this.#hasRuledPolicy
+  }
+
+  /** Notes that a rule has set it. */
+  keepRuledPolicy(): void {
+    this.#hasRuledPolicy = true
+  }
+
   /** Set if the page's data is requested instead of its document. */
   get data(): DataRequest | undefined {
     return this.#data
@@ -154,13 +179,20 @@ export class RequestContext {
 
   /**
    * Makes this the request for the data of a page; from now on it is handled as the page's document would be. Call it
-   * before anything else has read the URL, and again if an action leads to another page.
+   * before anything else has read the URL.
    */
   askForData(pathname: string, search: string, data: DataRequest): void {
     this.#request = undefined
     this.#pathname = pathname
     this.#search = search
     this.#data = data
+    if (data.isRuntimePath === true) this.#hasDotSegments = true
+  }
+
+  /** Makes the page to which an action leads the requested one, by its normalised path. */
+  leadTo(pathname: string, search: string): void {
+    this.askForData(pathname, search, { build: this.#data?.build ?? '' })
+    this.#hasDotSegments = false
   }
 
   /** Set if an action is called. */
@@ -232,9 +264,9 @@ export class RequestContext {
     return this.#loaderContext === undefined ? [] : RequestLoaderContext.cacheTagsOf(this.#loaderContext)
   }
 
-  /** Notes for which session of a kind this answer is made. */
-  noteSession(...noted: Parameters<NotedSessions['note']>): void {
-    ;(this.sessions ??= new NotedSessions()).note(...noted)
+  /** How a handler's body is read. */
+  get body(): HandlerBody {
+    return (this.#body ??= { limit: 1_048_576, reader: undefined })
   }
 
   get log(): Logger {
@@ -255,7 +287,7 @@ export class RequestContext {
 
   get request(): Request {
     refuseInReadScope('request')
-    this.personal = true
+    this.audience.personal = true
     return (this.#request ??= toWebRequest(this))
   }
 

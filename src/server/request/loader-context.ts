@@ -7,6 +7,7 @@ import type { ReportInbox } from '../api/report-inbox.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
 import { keepsSecureCookies } from '../secrets/secure-cookies.ts'
 import type { Secrets } from '../secrets/secrets.ts'
+import type { Audience } from './audience.ts'
 import type { NotedSessions } from './noted-sessions.ts'
 import { noteSession, watchSessions, type SessionListener } from '../secrets/session-reads.ts'
 import type { CachedOptions, CachedRead, CacheKey } from '../stores/cache/cached-read.ts'
@@ -34,13 +35,11 @@ export interface LoaderRequest {
     readonly sessions: SessionStore
     now(): number
   }
-  /** Set when the visitor's data is read. */
-  personal: boolean
+  readonly audience: Pick<Audience, 'personal' | 'noteSession'>
   limit(key: string, limit: RateLimit): Promise<RateLimitResult>
   afterAnswer(work: () => unknown): void
   onAbort(listener: (reason: Error) => void): void
   noteLateChange: CarryingAnswer['noteLateChange']
-  noteSession(...noted: Parameters<NotedSessions['note']>): void
 }
 
 /**
@@ -137,7 +136,7 @@ export class RequestLoaderContext implements LoaderContext {
 
   /** For sessions kept on the server. */
   noteSession(...noted: Parameters<NotedSessions['note']>): void {
-    this.#request.noteSession(...noted)
+    this.#request.audience.noteSession(...noted)
   }
 
   now(): number {
@@ -210,7 +209,7 @@ export class RequestLoaderContext implements LoaderContext {
 
   #lookAtVisitor(what: string): void {
     refuseInReadScope(what)
-    this.#request.personal = true
+    this.#request.audience.personal = true
   }
 }
 

@@ -29,7 +29,7 @@ export class NotedSessions {
 
 /** The part of a request that has to do with sessions. */
 interface SessionUser {
-  readonly sessions: NotedSessions | undefined
+  readonly audience: { readonly sessions: NotedSessions | undefined }
   forgetReads(): void
 }
 
@@ -41,7 +41,7 @@ interface SessionUser {
  */
 export async function forgetEnded(context: SessionUser): Promise<boolean> {
   let hasEnded = false
-  for (const { kept, leftMs } of context.sessions?.lives ?? []) {
+  for (const { kept, leftMs } of context.audience.sessions?.lives ?? []) {
     if (kept === undefined || (await leftMs()) !== undefined) continue
     kept.forget()
     hasEnded = true

@@ -51,6 +51,8 @@ export interface DataRequest {
   readonly segments?: readonly string[]
   /** The requesting page is of another build, whose components do not fit this build's data. Set for calls only. */
   readonly isOtherBuild?: boolean
+  /** The path is one that the runtime itself answers: no page can have it. */
+  readonly isRuntimePath?: boolean
   /** Status of the refusal or failure that has ended the answer after its own was sent, for the log of development. */
   lateStatus?: number
 }

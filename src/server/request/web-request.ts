@@ -15,10 +15,12 @@ interface RequestParts {
   /** Set if an action is called. */
   readonly action: object | undefined
   readonly signal: AbortSignal
-  /** Maximum bytes of the body. */
-  readonly bodyLimit: number
-  /** What has read of the body: this request, or the schema of a handler's module. */
-  bodyReader: 'request' | 'schema' | undefined
+  readonly body: {
+    /** Maximum bytes. */
+    readonly limit: number
+    /** What has read of the body: this request, or the schema of a handler's module. */
+    reader: 'request' | 'schema' | undefined
+  }
 }
 
 /** Methods for which a web `Request` has no body. */
@@ -53,20 +55,20 @@ export function toWebRequest(context: RequestParts): Request {
 
 /** Reads on demand. A slow sender makes it fail, as in a call of an action, and so does a body over the limit. */
 function bodyOf(context: RequestParts): ReadableStream<Uint8Array> {
-  const { req, res, signal, bodyLimit } = context
-  const source = openBodySource(req, { bytes: bodyLimit, timeoutMs: BODY_SILENCE_MS }, signal)
+  const { req, res, signal, body } = context
+  const source = openBodySource(req, { bytes: body.limit, timeoutMs: BODY_SILENCE_MS }, signal)
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        if (context.bodyReader === 'schema') throw new TypeError(PARSED)
-        context.bodyReader = 'request'
+        if (body.reader === 'schema') throw new TypeError(PARSED)
+        body.reader = 'request'
         const chunk = await source.read()
         if (chunk === undefined) controller.close()
         else controller.enqueue(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
       },
       cancel(reason) {
-        if (context.bodyReader === 'schema') return
-        context.bodyReader = 'request'
+        if (body.reader === 'schema') return
+        body.reader = 'request'
         source.close(reason)
         // Not after the answer: the client would already have sent its next request after this body.
         dropBody(req, res)

@@ -67,6 +67,7 @@ export function requestGuard(parts: GuardParts): RequestHandler {
     // Nothing of it is ours to refuse or to tidy.
     if (isUnknown && (refusal !== undefined || target.kind !== 'ok')) return passOn(req, next)
     const named = trustProxy(req.socket.remoteAddress) ? first(req.headers['x-request-id']) : undefined
+    const tidyUrl = slashed !== undefined && judged.kind === 'redirect' ? judged.location : undefined
     const context = new RequestContext({
       req,
       res,
@@ -79,6 +80,9 @@ export function requestGuard(parts: GuardParts): RequestHandler {
       services,
       reporter,
       startedAt,
+      hasDotSegments: target.kind === 'ok' && target.dotSegments,
+      isTidied: tidied !== undefined,
+      middlewareOnly: isUnknown || tidyUrl !== undefined ? { tidyUrl } : undefined,
     })
     attachContext(req, context)
     watch(context, parts)
@@ -90,10 +94,6 @@ export function requestGuard(parts: GuardParts): RequestHandler {
     if (isOutside(req) && !HEALTH_PATHS.includes(context.pathname)) return answerOutside(context, target)
     if (target.kind === 'redirect') return sendLocation(context, 308, target.location)
     if (isSlashedRoot(req)) return sendLocation(context, 308, `/${target.search}`)
-    if (target.dotSegments) context.hasDotSegments = true
-    if (tidied !== undefined) context.isTidied = true
-    const tidyUrl = slashed !== undefined && judged.kind === 'redirect' ? judged.location : undefined
-    if (isUnknown || tidyUrl !== undefined) context.middlewareOnly = { tidyUrl }
     // Express routes by this; it must see what was judged.
     req.url = target.pathname + target.search
     next()

@@ -15,6 +15,7 @@ function fakeRequest(kind: 'document' | 'data' | 'prefetch' | 'action' = 'docume
     action: kind === 'action' ? { id: 'x', form: '' } : undefined,
     clientAddress: { address },
     record: {} as { shed?: string; refused?: string },
+    place: {},
     onFinish: (listener: () => void) => listeners.push(listener),
   }
   return {

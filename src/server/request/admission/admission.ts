@@ -119,7 +119,7 @@ export function createAdmission({
         : entered(verdict, client, context)
     },
     turn(context, loaded = false) {
-      if (loaded && context.turn === turns.number) return undefined
+      if (loaded && context.place.turn === turns.number) return undefined
       const turn = turns.take({
         requestClass: classOf(context),
         client: clientKey(context.clientAddress.address),
@@ -127,11 +127,11 @@ export function createAdmission({
         isGone: () => isGone(context),
       })
       if (!(turn instanceof Promise)) {
-        context.turn = turns.number
+        context.place.turn = turns.number
         return undefined
       }
       return turn.then((came) => {
-        context.turn = turns.number
+        context.place.turn = turns.number
         return came === 'now' ? undefined : shed(context, 'wait')
       })
     },
@@ -193,7 +193,7 @@ function holdUntilMade(context: RequestContext, unread: UnreadAnswers, give: () 
     hasPlace = false
     if (bytes > 0) unread.note(context, bytes)
   }
-  context.noteUnread = leave
+  context.place.noteUnread = leave
   context.onFinish(leave)
 }
 

@@ -70,7 +70,8 @@ export function sendLocation(context: RequestContext, status: number, location: 
 
 /** A rule or middleware may make a redirect public that does not depend on the visitor; a loader means its page. */
 function redirectCaching(context: RequestContext, status: number): string {
-  const { guarded, personal, req, givenHeaders } = context
+  const { req, givenHeaders } = context
+  const { guarded, personal } = context.audience
   const ruled = takeRuledCaching(context)
   return cachingOf({
     status,

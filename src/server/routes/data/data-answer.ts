@@ -90,7 +90,8 @@ export class DataAnswer {
   open(status: number, head: Head, headers: HeaderList = []): void {
     this.#opened = { status, headers }
     if (head.redirect !== undefined) this.#context.record.left = true
-    const { data, sessions, readAt: at } = this.#context
+    const { data, readAt: at } = this.#context
+    const { sessions } = this.#context.audience
     const isData = head.route !== undefined
     const own = {
       build: data?.build ?? '',
@@ -171,7 +172,7 @@ export class DataAnswer {
     if (text !== '') this.#body.write(text)
     if (!last) return
     this.#body.end()
-    this.#context.noteUnread?.(this.#body.unread())
+    this.#context.place.noteUnread?.(this.#body.unread())
   }
 
   #sendWhole({ status, headers }: Opening, text: string): void {
@@ -181,7 +182,7 @@ export class DataAnswer {
     send(context, status, all)
     this.#over = true
     context.res.end(this.#hasBody ? text : undefined)
-    context.noteUnread?.(context.res.writableLength)
+    context.place.noteUnread?.(context.res.writableLength)
     // Nobody will read the values, so they need not be made.
     if (!this.#hasBody) context.abort('gone')
   }
@@ -212,6 +213,6 @@ function dataCaching(status: number, context: RequestContext, isWhole: boolean):
   // Rules and middleware mean documents, and do not know the content of this answer.
   takeRuledCaching(context)
   const wanted = isWhole ? (context.givenHeaders?.get('cache-control') ?? undefined) : undefined
-  const { guarded } = context
+  const { guarded } = context.audience
   return cachingOf({ status, wanted, byDefault: ONE_VISITOR, setsCookie: setsCookie(context), guarded }).value
 }

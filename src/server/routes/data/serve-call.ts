@@ -108,8 +108,7 @@ function sendRedirected(
  */
 function findTarget({ decider }: CallParts, location: string, context: RequestContext): MatchedRoute | undefined {
   const { pathname, search } = new URL(location, 'http://localhost')
-  context.askForData(pathname, search, { build: context.data?.build ?? '' })
-  context.hasDotSegments = false
+  context.leadTo(pathname, search)
   const decision = decider.decide(context)
   return decision.kind === 'page' ? decision : undefined
 }

@@ -68,9 +68,9 @@ export function dataPageOf(
 export function headOf(
   { scope }: DataParts,
   { kind, route, params }: MatchedRoute,
-  { guardedByQuery }: RequestContext,
+  { audience }: RequestContext,
 ): Head {
-  return { route: kind === 'none' ? null : route.key, params, scope: guardedByQuery ? 'url' : scope }
+  return { route: kind === 'none' ? null : route.key, params, scope: audience.guardedByQuery ? 'url' : scope }
 }
 
 /**

@@ -67,6 +67,7 @@ export function createDataRequests({
     context.askForData(pathname, search, {
       build: buildId,
       isOtherBuild,
+      isRuntimePath: isRuntimePath(pathname),
       ...(segments === undefined ? {} : { segments }),
     })
     if (call?.target !== undefined) {
@@ -87,7 +88,6 @@ export function createDataRequests({
       sendHead(context, 200, { redirect: redirectTo(pathname + search) })
       return false
     }
-    if (isRuntimePath(pathname)) context.hasDotSegments = true
     setUrl(req, pathname + search)
     return true
   }

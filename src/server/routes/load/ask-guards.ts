@@ -37,7 +37,7 @@ export async function askGuards(
   modules: ModuleCache,
 ): Promise<GuardVerdict> {
   const facts = new SegmentFacts()
-  context.guarded = true
+  context.audience.guarded = true
   const known = refusals.get(context)
   if (known !== undefined) return { refusal: known, facts }
   const raw = { raw: parseSearch(search) }
@@ -51,7 +51,7 @@ export async function askGuards(
       refusals.set(context, refusal)
       return { refusal, facts }
     } finally {
-      context.guardedByQuery ||= facts.readsQuery
+      context.audience.guardedByQuery ||= facts.readsQuery
     }
   }
   return { refusal: undefined, facts }

@@ -66,7 +66,7 @@ export function createHydrationDataWriter(
     return start
   }
   return (view, route, context, extras = {}) => {
-    const isForUrl = scope === 'url' || context.guardedByQuery
+    const isForUrl = scope === 'url' || context.audience.guardedByQuery
     const start = startOf(route) + (isForUrl ? member('scope', 'url') : '')
     return createHydrationData(start, view, context, extras)
   }
@@ -91,7 +91,7 @@ function createHydrationData(
     (origin === undefined ? '' : member('origin', origin)) +
     (outcome === undefined ? '' : member('outcome', outcome)) +
     (metas === undefined ? '' : metaMember(metas, view)) +
-    (context.sessions === undefined ? '' : member('sessions', context.sessions.marks)) +
+    (context.audience.sessions === undefined ? '' : member('sessions', context.audience.sessions.marks)) +
     (streamed === undefined ? '' : member('deadline', streamed.deadline) + member('react', streamed.react)) +
     (plain ? `,"values":{"search":${json(search)},"data":${json(data)}${postedMember(posted)}}` : '') +
     '}</script>'

@@ -101,12 +101,12 @@ class WholeDocument {
       return encodeWhole(encoding, Buffer.from(body.join(''))).then((encoded) => {
         this.#sendHead(encoded.length, [encoding, encoded])
         res.end(req.method === 'HEAD' ? undefined : encoded)
-        context.noteUnread?.(res.writableLength)
+        context.place.noteUnread?.(res.writableLength)
       })
     }
     this.#sendHead(length)
     endWith(context, body, lengths)
-    context.noteUnread?.(res.writableLength)
+    context.place.noteUnread?.(res.writableLength)
     return undefined
   }
 
@@ -148,7 +148,7 @@ class WholeDocument {
     const { keep, hydrationDataForAll } = this.#parts
     const context = this.#context
     if (this.#etag === undefined || keep === undefined) return
-    if (!this.#caching.shared || context.personal || !isForAll(context)) return
+    if (!this.#caching.shared || context.audience.personal || !isForAll(context)) return
     const lifetime = documentLifetime(this.#caching.value)
     if (lifetime === undefined) return
     const other = hydrationDataForAll?.()?.element
@@ -208,7 +208,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
       head: assets.head(nonce, hydrationData.start !== undefined, holeStyles(nonce, texts)) + jsonLdTags(metadata),
       tail: hydrationData.element + assets.bootstrap(nonce),
       before: inserted.take,
-      ended: () => context.noteUnread?.(body.unread()),
+      ended: () => context.place.noteUnread?.(body.unread()),
     },
     hydrationData.start !== undefined,
   )
@@ -265,7 +265,7 @@ function documentCaching({ status, hydrationData, inserted }: DocumentParts, con
     wanted: context.givenHeaders?.get('cache-control') ?? ruled,
     byDefault: PRIVATE,
     setsCookie: setsCookie(context),
-    guarded: context.guarded,
+    guarded: context.audience.guarded,
     answersForm: context.req.method === 'POST',
   })
   const isWithoutNonce = hydrationData.start === undefined && !inserted.hasNonce()

@@ -71,13 +71,14 @@ export async function parseBody(
   context: RequestContext,
   { origins }: BodyParts,
 ): Promise<ParsedBody> {
-  const { req, bodyLimit: bytes, bodyReader, signal } = context
-  if (bodyReader !== undefined) throw new TypeError('A guard has read the body that the schema `body` parses')
+  const { req, signal } = context
+  const { limit: bytes, reader } = context.body
+  if (reader !== undefined) throw new TypeError('A guard has read the body that the schema `body` parses')
   if (needsNoConsent(req) && isForeignCall(context, origins)) {
     context.record.refused = 'a form of another site'
     forbidden()
   }
-  context.bodyReader = 'schema'
+  context.body.reader = 'schema'
   const { value, nameOf } = await readValue()
   held.run()
   const checked = await untilAborted(checkInput(schema, value), context)

@@ -6,6 +6,6 @@ import type { RequestContext } from '../../request/context.ts'
 export function resourceCaching({ status, headers }: Response, context: RequestContext): string {
   const wanted = takeRuledCaching(context) ?? headers.get('cache-control') ?? undefined
   const isPersonal = headers.has('set-cookie') || setsCookie(context)
-  const { guarded } = context
+  const { guarded } = context.audience
   return cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: isPersonal, guarded }).value
 }

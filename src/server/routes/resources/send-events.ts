@@ -26,7 +26,6 @@ import { reportFailure } from '../../request/answer/failure.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { send } from '../../request/answer/send.ts'
 import type { RequestContext } from '../../request/context.ts'
-import { NotedSessions } from '../../request/noted-sessions.ts'
 import type { SessionLife } from '../../secrets/session-life.ts'
 import type { DropEvent, DropTopics } from './drop-topics.ts'
 import { sendFault } from './send-fault.ts'
@@ -109,7 +108,7 @@ class OpenStream {
       this.#cleanups.push(leave)
       res.write(opening)
     }
-    ;(this.#context.sessions ??= new NotedSessions()).onNote = () => this.#followSessions()
+    this.#context.audience.openSessions().onNote = () => this.#followSessions()
     this.#followSessions()
     if (!this.#ended.signal.aborted) void this.#run()
   }
@@ -133,7 +132,7 @@ class OpenStream {
 
   /** Also those that the handler opens while it sends. */
   #followSessions(): void {
-    for (const life of this.#context.sessions?.lives ?? []) {
+    for (const life of this.#context.audience.sessions?.lives ?? []) {
       if (this.#lives.has(life) || this.#ended.signal.aborted) continue
       this.#lives.add(life)
       this.#cleanups.push(this.#parts.sessions.follow(life, () => this.#end(retryLater())))

@@ -67,7 +67,7 @@ export async function sendResponse(
   // Event streams never end by themselves, and browsers reconnect automatically.
   const isEndless = /^text\/event-stream/i.test(response.headers.get('content-type') ?? '')
   const forget = isEndless ? context.services.onDraining(() => void reader.cancel().catch(() => undefined)) : undefined
-  context.noteUnread = (bytes) => unread.note(context, bytes)
+  context.place.noteUnread = (bytes) => unread.note(context, bytes)
   await pump(reader, createBodyStream(res, encoding), context)
   forget?.()
 }
@@ -106,9 +106,9 @@ async function pump(
       }
       body.write(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
       if (body.hasCapacity()) continue
-      context.noteUnread?.(body.unread())
+      context.place.noteUnread?.(body.unread())
       await new Promise<void>((resolve) => (wake = resolve))
-      context.noteUnread?.(0)
+      context.place.noteUnread?.(0)
     }
   } catch (thrown) {
     reportFailure(thrown, context, 'handler')

@@ -133,7 +133,7 @@ function setLimit(limit: unknown, { route }: MatchedRoute, context: RequestConte
   if (typeof limit !== 'number' || !(limit >= 0)) {
     throw new TypeError(`${route.key}: bodyLimit is not a number of bytes, 0 or more`)
   }
-  context.bodyLimit = limit
+  context.body.limit = limit
   return limit
 }
 

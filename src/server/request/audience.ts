@@ -1,0 +1,23 @@
+import { NotedSessions } from './noted-sessions.ts'
+
+/** For whom an answer is, as noted by what has looked at the visitor. Caches and browsers keep the answer accordingly. */
+export class Audience {
+  /** The route has a guard: the answer is for this visitor alone. */
+  guarded = false
+  /** The verdict of the guards depends on the query: the browser must ask for each URL. */
+  guardedByQuery = false
+  /** Visitor data has been read: a cookie, the request with its headers, the address. */
+  personal = false
+  /** The sessions that were opened; `undefined` if there is none. */
+  sessions: NotedSessions | undefined = undefined
+
+  /** Notes for which session of a kind the answer is made. */
+  noteSession(...noted: Parameters<NotedSessions['note']>): void {
+    this.openSessions().note(...noted)
+  }
+
+  /** The opened sessions, and those that follow. */
+  openSessions(): NotedSessions {
+    return (this.sessions ??= new NotedSessions())
+  }
+}
