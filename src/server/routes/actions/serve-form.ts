@@ -8,13 +8,12 @@ import { showPage, type PageParts } from '../render/serve-page.ts'
 import type { ActionParts } from './receive-call.ts'
 import { performCall, type FinishedResult } from './serve-action.ts'
 
-/** Parts for answering forms. */
-export interface FormParts extends PageParts {
-  readonly actions: ActionParts
-}
-
 /** Answers a form that was sent without script: by a redirect, or by the page or its replacement. */
-export async function serveForm(parts: FormParts, page: MatchedRoute, context: RequestContext): Promise<void> {
+export async function serveForm(
+  parts: PageParts & { readonly actions: ActionParts },
+  page: MatchedRoute,
+  context: RequestContext,
+): Promise<void> {
   const result = await performCall(parts.actions, page, context)
   if (result.kind === 'answered') return
   if (result.kind === 'refused') return refuseCall(context, result.status, result.reason)

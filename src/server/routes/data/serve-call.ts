@@ -17,8 +17,6 @@ export interface CallParts extends DataParts {
   readonly decider: UrlDecider
 }
 
-const NONE: readonly string[] = []
-
 /** Answers a call of the client router: the result first, then fresh data of the segments on screen. */
 export async function serveCall(parts: CallParts, decision: Decision, context: RequestContext): Promise<void> {
   const page = dataPageOf(parts, decision, context)
@@ -27,7 +25,8 @@ export async function serveCall(parts: CallParts, decision: Decision, context: R
   const called = await performCall(parts.actions, page, context)
   if (called.kind === 'answered') return
   if (called.kind === 'refused') return refuseCall(context, called.status, called.reason)
-  const { shown, revalidate } = called.kind === 'stopped' ? { shown: called, revalidate: NONE } : called
+  const { shown, revalidate } =
+    called.kind === 'stopped' ? { shown: called, revalidate: [] as readonly string[] } : called
   // A cookie drops everything in browsers alone.
   const droppedAt = revalidate.includes('/*') ? undefined : context.services.drops?.last
   const shared: ActionAnswer =

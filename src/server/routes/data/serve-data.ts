@@ -39,11 +39,7 @@ export async function serveData(parts: DataParts, decision: Decision, context: R
  * @returns `undefined` if no page has data for the URL: then the request has been answered, and the client follows the
  * redirect or loads the document.
  */
-export function dataPageOf(
-  { isEmbedded }: DataParts,
-  decision: Decision,
-  context: RequestContext,
-): MatchedRoute | undefined {
+export function dataPageOf(parts: DataParts, decision: Decision, context: RequestContext): MatchedRoute | undefined {
   switch (decision.kind) {
     case 'redirect':
       return void sendHead(context, 200, { redirect: redirectTo(decision.location) })
@@ -57,7 +53,7 @@ export function dataPageOf(
       return void sendDocumentHead(context, 200)
     case 'none':
       // The host may have a document there.
-      return isEmbedded ? void sendDocumentHead(context, 200) : decision
+      return parts.isEmbedded ? void sendDocumentHead(context, 200) : decision
     case 'page':
       context.record.route = ROUTE_DATA_PREFIX + decision.route.pattern
       return decision

@@ -35,13 +35,10 @@ export interface MatchedRoute {
   readonly search: string
 }
 
+const BAD_SEQUENCE = 'undecodable percent sequence'
+
 /** The path of the matching route does not decode. */
-export const UNDECODABLE: RefusedUrl = {
-  kind: 'refused',
-  status: 400,
-  reason: 'undecodable percent sequence',
-  text: 'undecodable percent sequence',
-}
+export const UNDECODABLE: RefusedUrl = { kind: 'refused', status: 400, reason: BAD_SEQUENCE, text: BAD_SEQUENCE }
 
 /** A redirect or rewrite applies, and its destination cannot be used. */
 export function refusedRule(what: 'redirect' | 'rewrite', { source, fault, status }: FaultyDestination): RefusedUrl {

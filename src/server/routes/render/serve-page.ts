@@ -133,12 +133,14 @@ export async function showPage(
   if (after === undefined && running instanceof Promise && (await isLate(parts, page, context, true))) return
   const uses = new SearchUses()
   for (const meta of Object.values(loaded.meta ?? {})) uses.add(meta.uses)
-  const view = viewOf(page, loaded, mainOrigin(config.origins))
+  const { route, params } = page
+  const { data, search } = loaded
+  const view: RouteView = { chain: route.chain, params, search, data, origin: mainOrigin(config.origins) }
   await renderer.serve(
     watchedView(view, loaded, uses),
     {
-      search: loaded.search,
-      route: page.kind === 'none' ? null : page.route.key,
+      search,
+      route: page.kind === 'none' ? null : route.key,
       deferred: loaded.deferred,
       meta: loaded.meta,
       keep(document) {
@@ -156,8 +158,4 @@ export async function showPage(
     },
     context,
   )
-}
-
-function viewOf({ route, params }: MatchedRoute, { data, search }: LoadResult, origin: string | undefined): RouteView {
-  return { chain: route.chain, params, search, data, ...(origin === undefined ? {} : { origin }) }
 }
