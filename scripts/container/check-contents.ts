@@ -4,7 +4,7 @@ import type { BillOfMaterials } from './bill-of-materials.ts'
 import { bundledFolders, packageName } from './bundled-packages.ts'
 import { readTree, type TreeEntry } from './image-tree.ts'
 import type { BuiltImage } from './engine.ts'
-import { createVerdicts } from './verdict.ts'
+import { createCheckList } from './check-list.ts'
 
 const NODE = '/usr/local/bin/node'
 const ENVIRONMENT = 'DATA_DIR,NODE_ENV,PATH' // the engine sets PATH
@@ -21,7 +21,7 @@ const SHELL = /\/(?:sh|bash|dash|ash|busybox|npm|npx|apt|apt-get|dpkg|perl|pytho
  * @returns titles of failed checks.
  */
 export function checkContents({ root, config }: BuiltImage, nodeVersion: string): readonly string[] {
-  const { check, faults } = createVerdicts()
+  const { check, faults } = createCheckList()
   const tree = readTree(root)
   const files = tree.filter(({ kind }) => kind === 'file')
   const bytes = files.reduce((sum, { size }) => sum + size, 0)

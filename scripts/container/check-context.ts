@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Engine } from './engine.ts'
 import { readTree } from './image-tree.ts'
-import { createVerdicts } from './verdict.ts'
+import { createCheckList } from './check-list.ts'
 
 const TAKEN = [
   'package.json',
@@ -41,7 +41,7 @@ const LEFT_OUT = [
  * @returns titles of failed checks.
  */
 export async function checkContext(engine: Engine, ignoreList: string, work: string): Promise<readonly string[]> {
-  const { check, faults } = createVerdicts()
+  const { check, faults } = createCheckList()
   console.log('\nWhat goes into the build')
   const context = join(work, 'context')
   for (const name of [...TAKEN, ...LEFT_OUT]) {

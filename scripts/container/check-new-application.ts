@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { collectOutput } from './collect-output.ts'
 import type { BuiltImage, Engine } from './engine.ts'
 import { runImage } from './run-image.ts'
-import { createVerdicts, type Verdicts } from './verdict.ts'
+import { createCheckList, type CheckList } from './check-list.ts'
 
 const LISTENING = /listening on http:\/\/localhost:(\d+)/
 
@@ -41,7 +41,7 @@ export async function checkNewApplication(
   await engine.name(base, `docker.io/library/${official}`)
   const image = await engine.build({ context: app, dockerfile, tag: 'localhost/mill-shop' })
 
-  const { check, faults } = createVerdicts()
+  const { check, faults } = createCheckList()
   check('its user has a number, which Kubernetes needs', /^[1-9]\d*:\d+$/.test(image.config.user), image.config.user)
   checkFiles({ check }, image)
   const data = join(work, 'data')
@@ -85,14 +85,14 @@ function addFiles(app: string): void {
   }
 }
 
-function checkFiles({ check }: Pick<Verdicts, 'check'>, { root, config: { workdir } }: BuiltImage): void {
+function checkFiles({ check }: Pick<CheckList, 'check'>, { root, config: { workdir } }: BuiltImage): void {
   const isThere = (file: string): boolean => existsSync(join(root, workdir, file))
   check('its public files are there', isThere(ROBOTS))
   const found = [CONFIG, 'src', 'node_modules/tailwindcss', ...SECRETS].filter(isThere)
   check('neither sources, tools nor secrets are', found.length === 0, found.join(', '))
 }
 
-async function checkPages({ check }: Pick<Verdicts, 'check'>, origin: string): Promise<void> {
+async function checkPages({ check }: Pick<CheckList, 'check'>, origin: string): Promise<void> {
   check('/healthz says yes', (await fetch(`${origin}/healthz`)).status === 200)
   const html = await (await fetch(`${origin}/`)).text()
   check('the first page has its name', html.includes('<h1>mill-shop</h1>'))

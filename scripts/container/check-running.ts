@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync } from 'node:fs'
 import { limitMemory, type MemoryGroup } from './memory-limit.ts'
 import { runImage, type RunningImage } from './run-image.ts'
 import type { BuiltImage } from './engine.ts'
-import { createVerdicts, type Verdicts } from './verdict.ts'
+import { createCheckList, type CheckList } from './check-list.ts'
 
 const LISTENING = /listening on http:\/\/localhost:(\d+)/
 const MEMORY_BYTES = 512 * 1024 * 1024 // as in compose.yaml and deploy/kubernetes/deployment.yaml
@@ -32,7 +32,7 @@ dns.lookup('localhost', (error) => console.log(JSON.stringify({
  * @returns titles of failed checks.
  */
 export async function checkRunning(image: BuiltImage, data: string): Promise<readonly string[]> {
-  const { check, faults } = createVerdicts()
+  const { check, faults } = createCheckList()
   console.log('\nRunning, as an engine would')
   mkdirSync(data, { recursive: true })
   const limited = limitMemory(`millrace-${process.pid}`, MEMORY_BYTES)
@@ -107,7 +107,7 @@ export async function checkRunning(image: BuiltImage, data: string): Promise<rea
 }
 
 /** Sends visitors' requests; `data` is the folder of its volume. */
-async function checkAnswers({ check }: Pick<Verdicts, 'check'>, origin: string, data: string): Promise<void> {
+async function checkAnswers({ check }: Pick<CheckList, 'check'>, origin: string, data: string): Promise<void> {
   check('/readyz says yes', (await fetch(`${origin}/readyz`)).status === 200)
   const home = await fetch(`${origin}/`)
   const html = await home.text()

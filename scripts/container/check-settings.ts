@@ -7,7 +7,7 @@ import { derivedTunnelPath } from '../../src/server/config/tunnel-path.ts'
 import { serializeEnvelope } from '../../src/server/reports/intake/envelope.ts'
 import { runImage } from './run-image.ts'
 import type { BuiltImage } from './engine.ts'
-import { createVerdicts } from './verdict.ts'
+import { createCheckList } from './check-list.ts'
 
 const LISTENING = /listening on http:\/\/localhost:(\d+)/
 const METRICS = /"port":(\d+),.*"metrics are served"/
@@ -21,7 +21,7 @@ const SECOND_LOOKS = 100 // of 50 ms: the work of another process can only be po
  * @returns titles of failed checks.
  */
 export async function checkSettings(image: BuiltImage, work: string): Promise<readonly string[]> {
-  const { check, faults } = createVerdicts()
+  const { check, faults } = createCheckList()
   console.log('\nRunning as two workers with a shared store, a service for reports, metrics and a shared folder')
   const [volume, assets] = [join(work, 'data'), join(work, 'assets')]
   for (const folder of [volume, assets]) mkdirSync(folder, { recursive: true })

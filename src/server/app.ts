@@ -21,7 +21,7 @@ import { takeActions } from './routes/actions/take-action.ts'
 import { answerFailures } from './routes/answer-failures.ts'
 import { createEntrance, type Handle } from './routes/entrance.ts'
 import { plainUrl } from './routes/plain-url.ts'
-import { requestGuard } from './routes/request-guard.ts'
+import { openRequest } from './routes/open-request.ts'
 import { attachUpgrade } from './routes/proxy/pending-upgrade.ts'
 import { isHandshake, tryResponseOn } from './routes/proxy/proxy-upgrade.ts'
 import { serveRoutes } from './routes/serve-routes.ts'
@@ -147,7 +147,7 @@ function runtimeHandlers(
   const { buildId } = manifest
   return [
     oneRequestAtATime(config),
-    requestGuard({ ...parts, buildId, trustProxy: config.trustProxy, observe, telemetry }),
+    openRequest({ ...parts, buildId, trustProxy: config.trustProxy, observe, telemetry }),
     ...(policyReports === undefined ? [] : [createPolicyRelay(policyReports)]),
     reports.relay,
     serveRuntime({

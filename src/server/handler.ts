@@ -9,7 +9,7 @@ import type { EmbeddedApp, MillraceOptions } from './api/millrace.ts'
 import type { MillraceApp } from './app.ts'
 import { openBuiltApp, readManifest, type BuiltApp } from './built-app.ts'
 import { readConfig, type Config } from './config/config.ts'
-import { drainHostServer, guardHostServer } from './process/host-server.ts'
+import { drainHostServer, limitHostServer } from './process/host-server.ts'
 import { checkDataDir, checkRedisClient } from './process/start-faults.ts'
 import { watchLoad } from './request/admission/load-watch.ts'
 import { MountError, type Handle } from './routes/entrance.ts'
@@ -52,7 +52,7 @@ export async function embed({ server, env = process.env }: Omit<MillraceOptions,
   if (server === undefined) {
     const off = ['shares of connections', 'answers to malformed requests', 'end of slow readers', 'orderly drain']
     log.warn({ off }, 'millrace() was given no server, so these guards are off')
-  } else guardHostServer(server, { trustProxy: config.trustProxy, onGreedy: app.onGreedy })
+  } else limitHostServer(server, { trustProxy: config.trustProxy, onGreedy: app.onGreedy })
 
   const inProgress = countAnswers(app)
   const stop = createStop({ built, config, server, inProgress, unwatch })

@@ -14,7 +14,7 @@ import { makeMetrics, openMetrics, type CountConnections } from './process/metri
 import type { ServerMetrics } from './process/metrics/server-metrics.ts'
 import { drain } from './process/drain.ts'
 import { onEndSignals } from './process/end-signals.ts'
-import { guardConnections } from './process/guard-connections.ts'
+import { limitConnections } from './process/guard-connections.ts'
 import { gatherLines } from './process/gathered-log.ts'
 import { watchLoad } from './request/admission/load-watch.ts'
 import { SERVER_OPTIONS, setServerLimits } from './process/server-limits.ts'
@@ -146,7 +146,7 @@ async function makeServer(self: ServerProcess, member: Membership | undefined): 
   const server = createServer(options, app)
   setServerLimits(server)
   shareConnections(server, { trustProxy: config.trustProxy, onGreedy: app.onGreedy })
-  guardConnections(server)
+  limitConnections(server)
   endSlowReaders(server)
   server.on('upgrade', app.upgrade)
   server.on('error', (error) => {

@@ -6,7 +6,7 @@ import { readUrlencoded } from '../../src/server/http/body/urlencoded-form.ts'
 import { EnvelopeError, parseEnvelope, serializeEnvelope } from '../../src/server/reports/intake/envelope.ts'
 import { chooseJudged, filterItems } from '../../src/server/reports/intake/filter-envelope.ts'
 import { readPolicyReport } from '../../src/server/reports/relay/policy-report.ts'
-import { isValidHost, judgeTarget, splitAbsoluteTarget } from '../../src/server/http/url-guard.ts'
+import { isValidHost, judgeTarget, splitAbsoluteTarget } from '../../src/server/http/request-target.ts'
 import { createValueDecoder } from '../../src/shared/protocol/decode-values.ts'
 import { RouteDataError } from '../../src/shared/protocol/decode-route-data.ts'
 import { decodeSegmentFiles } from '../../src/shared/protocol/segment-files.ts'
@@ -53,7 +53,7 @@ function allowing<Result>(error: abstract new (...args: never[]) => Error, work:
 
 const targetOf = (input: Buffer): string => input.toString('latin1') // as Node hands it over
 
-const urlGuard: FuzzTarget = {
+const requestTarget: FuzzTarget = {
   words: [
     '/',
     '\\',
@@ -319,7 +319,7 @@ function readParts(body: Buffer, cut: number): string {
 
 /** By name. */
 export const FUZZ_TARGETS: Readonly<Record<string, FuzzTarget>> = {
-  'url-guard': urlGuard,
+  'request-target': requestTarget,
   rules,
   protocol,
   envelope,

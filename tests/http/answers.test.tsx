@@ -13,7 +13,7 @@ import { keepBuild } from '../../src/server/assets/kept-builds.ts'
 import { NO_ASSETS } from '../../src/server/assets/manifest.ts'
 import { readConfig } from '../../src/server/config/config.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
-import { guardConnections } from '../../src/server/process/guard-connections.ts'
+import { limitConnections } from '../../src/server/process/guard-connections.ts'
 import { derivedTunnelPath } from '../../src/server/config/tunnel-path.ts'
 import { UnavailableError } from '../../src/server/api/unavailable-error.ts'
 import { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../../src/shared/control-flow.ts'
@@ -140,7 +140,7 @@ beforeAll(async () => {
   })
   for (const each of [app, handbook]) cleanUp.defer(() => each.dispose())
   const server = createServer(app)
-  guardConnections(server)
+  limitConnections(server)
   site.port = cleanUp.use(await listeningOn(server)).port
   site.handbook = cleanUp.use(await listeningOn(createServer(handbook))).port
 })

@@ -53,7 +53,7 @@ export interface AppDefinition<Routes = RouteDefinitions> {
   readonly document: ComponentType<DocumentProps>
   /** Redirects, rewrites and headers in the format of Next.js. */
   readonly rules?: RuleSet | undefined
-  /** Express middleware of the application; runs after the URL guard and before rules and pages. */
+  /** Express middleware of the application; runs after host and URL have been checked, before rules and pages. */
   readonly middleware?: readonly RequestHandler[] | undefined
   /**
    * Runs once in each serving process, before it accepts visitors. If it throws, the start fails. The function that it

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseDsn } from './dsn.ts'
 import { isTunnelPath } from './tunnel-path.ts'
-import { isValidHost } from '../http/url-guard.ts'
+import { isValidHost } from '../http/request-target.ts'
 import { parseProxyTrust } from '../http/trusted-proxy.ts'
 
 /** Levels pino knows. */

@@ -18,7 +18,7 @@ const STATUS_BY_CODE: Readonly<Record<string, string>> = {
  * Replaces Node's own handling of malformed requests, of an unknown `Expect`, and of `Expect: 100-continue`; what a host
  * has replaced already stays the host's.
  */
-export function guardConnections(server: Server): void {
+export function limitConnections(server: Server): void {
   server.on('request', remember)
   if (server.listenerCount('clientError') === 0) server.on('clientError', answerClientError)
   if (server.listenerCount('checkExpectation') === 0) server.on('checkExpectation', refuseExpectation)

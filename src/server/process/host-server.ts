@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { Config } from '../config/config.ts'
 import { drain } from './drain.ts'
-import { guardConnections } from './guard-connections.ts'
+import { limitConnections } from './guard-connections.ts'
 import type { Readiness } from './readiness.ts'
 import { MAX_CONNECTIONS } from './server-limits.ts'
 import { shareConnections, type ConnectionShares } from './share-connections.ts'
@@ -17,12 +17,12 @@ interface HostServer extends Server {
 }
 
 /** Guards the connections of a host's server, once. Its time-outs stay the host's, and so does a limit of connections. */
-export function guardHostServer(server: HostServer, shares: ConnectionShares): void {
+export function limitHostServer(server: HostServer, shares: ConnectionShares): void {
   if (server[GUARDED] === true) return
   server[GUARDED] = true
   if (!(server.maxConnections > 0)) server.maxConnections = MAX_CONNECTIONS
   shareConnections(server, shares)
-  guardConnections(server)
+  limitConnections(server)
   endSlowReaders(server)
 }
 

@@ -14,6 +14,6 @@ export function attachContext(req: IncomingMessage, context: RequestContext): vo
  */
 export function contextOf(req: IncomingMessage): RequestContext {
   const context = (req as { [CONTEXT]?: RequestContext })[CONTEXT]
-  if (context === undefined) throw new Error('This middleware runs before the URL guard has created a request context')
+  if (context === undefined) throw new Error('This middleware runs before the request has a context')
   return context
 }

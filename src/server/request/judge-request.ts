@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Config } from '../config/config.ts'
 import { createPublicOrigins } from '../http/public-origins.ts'
 import { resolveClientAddress, type ClientAddress } from '../http/trusted-proxy.ts'
-import { isValidHost, judgeTarget, splitAbsoluteTarget, type JudgedTarget } from '../http/url-guard.ts'
+import { isValidHost, judgeTarget, splitAbsoluteTarget, type JudgedTarget } from '../http/request-target.ts'
 
 /** Result of judging a request. */
 export interface JudgedRequest {

@@ -81,7 +81,7 @@ export class RequestRecord implements RecordedRequest, RequestEnd {
   /** Milliseconds of a render at once that was thrown away, because only a stream can wait. */
   discardedMs = 0
   /** The answer is a redirect or a refusal, whatever its status: not worth tracing. */
-  left = false
+  untraced = false
   /** The connection has switched to another protocol: there is no answer to measure. */
   switched = false
   /** Its span of OpenTelemetry, if the application has registered a provider. */

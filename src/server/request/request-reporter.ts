@@ -33,7 +33,7 @@ export interface TracedAnswer {
   /** The answer was cut off. */
   readonly aborted: boolean
   /** It ended in a redirect or refusal, whatever its status. */
-  readonly left: boolean
+  readonly untraced: boolean
   readonly startedAt: number
   readonly endedAt: number
   readonly spans: readonly RequestSpan[]

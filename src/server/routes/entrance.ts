@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { basePath, isUnderBasePath } from '../../shared/base-path.ts'
 import { RUNTIME_PREFIX } from '../../shared/runtime-paths.ts'
-import { judgeTarget } from '../http/url-guard.ts'
+import { judgeTarget } from '../http/request-target.ts'
 import { attachHost } from '../request/host-request.ts'
 import type { RequestJudge } from '../request/judge-request.ts'
 import type { UrlDecider } from './decide/url-decider.ts'

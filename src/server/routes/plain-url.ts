@@ -9,7 +9,7 @@ const ENCODED_OR_ODD = /%[0-9a-f]{2}|[^\w.~!$&'()*+,;=:@/%-]/gi
 /**
  * Normalises the percent encoding of a path: decodes every literal character, and writes the rest with upper-case
  * digits. Encoded slashes and percent signs stay encoded, because they are data.
- * @param pathname as the URL guard left it: decodable and ASCII.
+ * @param pathname as `request-target.ts` leaves it: decodable and ASCII.
  */
 export function plainPath(pathname: string): string {
   return pathname.replace(ENCODED_OR_ODD, (found) => {

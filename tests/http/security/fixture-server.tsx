@@ -5,7 +5,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import { guardConnections } from '../../../src/server/process/guard-connections.ts'
+import { limitConnections } from '../../../src/server/process/guard-connections.ts'
 import { SERVER_OPTIONS, setServerLimits } from '../../../src/server/process/server-limits.ts'
 import { connectRaw, getRequest, requestRaw } from '../../support/raw-http.ts'
 import type { RawResponse } from '../../support/raw-response.ts'
@@ -45,7 +45,7 @@ export function fixtureServer(make: (upstreamPort: number) => Omit<TinyAppOption
     tiny = tinyApp({ ...make(upstream.port), environment: { DATA_DIR: folder.path, SECRET_KEYS: `${SECRET}-padding` } })
     server = createServer({ ...SERVER_OPTIONS, shouldUpgradeCallback: tiny.app.shouldUpgrade }, tiny.app)
     setServerLimits(server)
-    guardConnections(server)
+    limitConnections(server)
     server.on('upgrade', tiny.app.upgrade)
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   })

@@ -39,5 +39,5 @@ test('the bundle that reads an application has nothing that answers requests', a
   const inputs = Object.keys(await bundled('server/index.ts'))
   expect(inputs).toContain('src/server/api/define-app.ts')
   expect(inputs).toContain('node-parts:createApp')
-  expect(inputs.filter((input) => /^src\/(?:server\/(?:app|create-app|request-guard)|client)/.test(input))).toEqual([])
+  expect(inputs.filter((input) => /^src\/(?:server\/(?:app|create-app|open-request)|client)/.test(input))).toEqual([])
 })

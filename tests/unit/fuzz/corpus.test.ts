@@ -25,7 +25,7 @@ describe.for(Object.entries(FUZZ_TARGETS))('%s', ([name, { run, seeds, words }])
 })
 
 test('a promise that is broken is seen', () => {
-  const guard = FUZZ_TARGETS['url-guard']
+  const guard = FUZZ_TARGETS['request-target']
   expect(() => guard?.run(Buffer.from('/a'))).not.toThrow()
   // The guard finds nothing any more.
   vi.spyOn(RegExp.prototype, 'test').mockReturnValue(false)

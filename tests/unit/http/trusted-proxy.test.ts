@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseProxyTrust, resolveClientAddress } from '../../../src/server/http/trusted-proxy.ts'
-import { isValidHost } from '../../../src/server/http/url-guard.ts'
+import { isValidHost } from '../../../src/server/http/request-target.ts'
 
 describe('a list of proxies', () => {
   const trust = parseProxyTrust(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', '::1'])

@@ -166,7 +166,7 @@ describe('requests that were sampled', () => {
     status: 200,
     prefetch: false,
     aborted: false,
-    left: false,
+    untraced: false,
     startedAt: 1,
     endedAt: 2,
     spans: [],

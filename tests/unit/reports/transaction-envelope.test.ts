@@ -24,7 +24,7 @@ const ANSWER: TracedAnswer = {
   status: 503,
   prefetch: false,
   aborted: false,
-  left: false,
+  untraced: false,
   startedAt: 10,
   endedAt: 30,
   spans: [

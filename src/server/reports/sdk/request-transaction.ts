@@ -5,8 +5,8 @@ import type { RequestTrace } from '../../request/request-trace.ts'
 import type { RequestSpan, TracedAnswer } from '../../request/request-reporter.ts'
 
 /** Whether a request is traced: redirects, refusals, prefetches and aborted requests never are. */
-export function isTraced({ prefetch, aborted, left, status }: TracedAnswer): boolean {
-  return !prefetch && !aborted && !left && !QUIET_STATUSES.has(status)
+export function isTraced({ prefetch, aborted, untraced, status }: TracedAnswer): boolean {
+  return !prefetch && !aborted && !untraced && !QUIET_STATUSES.has(status)
 }
 
 /**

@@ -89,7 +89,7 @@ export class DataAnswer {
   /** Decides status and head. Call it once, before any record. */
   open(status: number, head: Head, headers: HeaderList = []): void {
     this.#opened = { status, headers }
-    if (head.redirect !== undefined) this.#context.record.left = true
+    if (head.redirect !== undefined) this.#context.record.untraced = true
     const { data, readAt: at } = this.#context
     const { sessions } = this.#context.audience
     const isData = head.route !== undefined
@@ -107,12 +107,12 @@ export class DataAnswer {
   }
 
   outcome(outcome: RouteDataOutcome): void {
-    if (outcome.kind !== 'error') this.#context.record.left = true
+    if (outcome.kind !== 'error') this.#context.record.untraced = true
     if (this.#hasBody) this.#writer.outcome(outcome)
   }
 
   redirect(redirect: RouteDataRedirect): void {
-    this.#context.record.left = true
+    this.#context.record.untraced = true
     if (this.#hasBody) this.#writer.redirect(redirect)
   }
 

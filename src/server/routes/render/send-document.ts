@@ -215,7 +215,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   // Named before it is assigned: written in place, it would keep the request alive for long (docs/decisions/0028).
   const tellLate = (thrown: unknown): string | undefined => {
     const judged = judgeThrown(thrown)
-    if (judged.kind !== 'failure') context.record.left = true
+    if (judged.kind !== 'failure') context.record.untraced = true
     const digest = reportFailure(thrown, context, 'stream')
     sink.add(lateOutcome(judged, digest, texts))
     return digest

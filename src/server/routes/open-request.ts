@@ -18,7 +18,7 @@ import { hostOf, passOn } from '../request/host-request.ts'
 import { createRandomText } from '../http/random-text.ts'
 import type { RequestServices } from '../request/context.ts'
 import { first, type Refusal, type RequestJudge } from '../request/judge-request.ts'
-import { judgeTarget, type JudgedTarget } from '../http/url-guard.ts'
+import { judgeTarget, type JudgedTarget } from '../http/request-target.ts'
 import { clientKey } from '../http/client-key.ts'
 
 /** Ids accepted from another machine: nothing that could break a log or a header. */
@@ -34,7 +34,7 @@ const ANY_PAGE = 'GET, HEAD, POST, OPTIONS'
 const MOST_LISTENERS = 10
 
 /** Parts of the guard. */
-export interface GuardParts extends Pick<Config, 'trustProxy'> {
+export interface OpenRequestParts extends Pick<Config, 'trustProxy'> {
   readonly judge: RequestJudge
   /** Sent with every answer to a request for route data. */
   readonly buildId: string
@@ -53,7 +53,7 @@ export interface GuardParts extends Pick<Config, 'trustProxy'> {
  * The first middleware: judges Host and URL, creates the request's context, and writes the log line when it is over.
  * Refused requests never reach Express's own routing.
  */
-export function requestGuard(parts: GuardParts): RequestHandler {
+export function openRequest(parts: OpenRequestParts): RequestHandler {
   const { judge, buildId, trustProxy, log, services, reporter, hasMiddleware } = parts
   const newNonce = createRandomText('base64')
   const newId = createRandomText('hex')
@@ -157,7 +157,7 @@ function reject(context: RequestContext, { status, reason }: Refusal): void {
 }
 
 /** Writes one log line per request, and aborts its work when the client disconnects. */
-function watch(context: RequestContext, { requestLog, observe, telemetry }: GuardParts): void {
+function watch(context: RequestContext, { requestLog, observe, telemetry }: OpenRequestParts): void {
   const { req, res } = context
   const { socket } = req
   const bytesBefore = socket.bytesWritten
@@ -197,7 +197,7 @@ function reportTrace(
   { reporter, record, clientAddress, action, data, prefetch }: RequestContext,
   trace: RequestTrace,
 ): void {
-  const { requestId, method, route = '', status, aborted, left, startedAt, endedAt, spans } = record
+  const { requestId, method, route = '', status, aborted, untraced, startedAt, endedAt, spans } = record
   reporter?.answered({
     trace,
     requestId,
@@ -208,7 +208,7 @@ function reportTrace(
     status,
     prefetch,
     aborted,
-    left,
+    untraced,
     startedAt,
     endedAt,
     spans,

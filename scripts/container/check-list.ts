@@ -1,5 +1,5 @@
 /** Prints the result of each check, and collects failed ones. */
-export interface Verdicts {
+export interface CheckList {
   /** @param detail shown after the title, whatever the result. */
   check(title: string, holds: boolean, detail?: string): void
   /** Titles of failed checks. */
@@ -7,7 +7,7 @@ export interface Verdicts {
 }
 
 /** For a script whose output a person reads. */
-export function createVerdicts(print: (line: string) => void = console.log): Verdicts {
+export function createCheckList(print: (line: string) => void = console.log): CheckList {
   const faults: string[] = []
   return {
     check(title, holds, detail = '') {

@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, integer, oneof, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isValidHost, judgeTarget, splitAbsoluteTarget } from '../../../src/server/http/url-guard.ts'
+import { isValidHost, judgeTarget, splitAbsoluteTarget } from '../../../src/server/http/request-target.ts'
 import { MAX_TARGET_BYTES } from '../../../src/shared/limits.ts'
 
 /** Node gives each byte of a target as one character. */
