@@ -13,7 +13,7 @@ import { displayPath, TSCONFIG, type BuildOptions } from './build-options.ts'
 import { CONDITIONS, OWN_RUNTIME, runtimeModule } from './runtime.ts'
 
 /** Whether a bundle is for visitors or for developers. */
-export type BuildMode = 'production' | 'development'
+type BuildMode = 'production' | 'development'
 
 /** Options that both bundles of one build share. */
 export interface BundleContext extends Pick<BuildOptions, 'root' | 'app' | 'basePath' | 'runtime' | 'customization'> {

@@ -25,7 +25,7 @@ export const DEV_ARGUMENTS = {
 type DevArguments = Arguments<typeof DEV_ARGUMENTS>
 
 /** What `millrace dev` reads once: its arguments, the environment, and the project's config. */
-export interface DevSettings {
+interface DevSettings {
   readonly options: BuildOptions
   readonly port: number
   readonly host: string | undefined

@@ -8,7 +8,7 @@ import { replaceProcess, trackChildren } from './replace-process.ts'
 import { watchSettings } from './settings-watch.ts'
 
 /** A restart that has failed. */
-export interface FailedRestart {
+interface FailedRestart {
   readonly args: readonly string[]
   /** The environment without the values from `.env` files. */
   readonly env: NodeJS.ProcessEnv

@@ -12,7 +12,7 @@ import { watchSources } from '../dev/watch/watch-sources.ts'
 import { ENV_FILES } from './env-files.ts'
 
 /** Options of `watchSettings`. */
-export interface SettingsWatchOptions {
+interface SettingsWatchOptions {
   /** Arguments of the command. */
   readonly args: readonly string[]
   /** The project's folder, with the config. */

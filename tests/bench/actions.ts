@@ -15,7 +15,7 @@ const WARM_UP_BYTES = 1_048_576
 const CHUNK = Buffer.alloc(65_536, 'millrace ')
 
 /** How long a run of forms takes. */
-export interface ActionOptions {
+interface ActionOptions {
   /** Pairs of runs, ours and bare by turns. */
   readonly rounds: number
   /** Of one run. */
@@ -27,7 +27,7 @@ export interface ActionOptions {
  * Builds the application of actions.
  * @param folder where it goes.
  */
-export async function buildActionApp(folder: string): Promise<Contestant> {
+async function buildActionApp(folder: string): Promise<Contestant> {
   const out = join(folder, 'dist')
   await buildApplication({ root: PROJECT, app: join(PROJECT, 'tests/bench/action-app'), out }, {})
   return { name: 'ours', entry: join(out, 'server/main.js') }

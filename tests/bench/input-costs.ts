@@ -9,7 +9,7 @@ import type { Measurement } from './measurement.ts'
 import { median } from './statistics.ts'
 
 /** Cost of an input. */
-export interface InputCost {
+interface InputCost {
   readonly name: string
   readonly coding?: string | undefined
   /** Bytes on the wire, including request line and headers. */

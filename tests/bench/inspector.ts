@@ -7,7 +7,7 @@ export interface HeapFigures {
 }
 
 /** A connection to Node's inspector. */
-export interface Inspector extends Disposable {
+interface Inspector extends Disposable {
   /** Lets what is under way end, collects garbage, and reads the memory. */
   settledMemory(): Promise<HeapFigures>
 }

@@ -9,7 +9,7 @@ import type { Contestant } from './server-process.ts'
 import { slope } from './statistics.ts'
 
 /** How long the search for leaks takes. */
-export interface LeakOptions {
+interface LeakOptions {
   readonly rounds: number
   /** Of one round. */
   readonly requests: number

@@ -6,7 +6,7 @@ import { PROJECT } from './bundle.ts'
 const CONNECTIONS = 10 // enough to keep one core busy, few enough that nobody sheds load
 
 /** What a load generator saw. */
-export interface LoadResult {
+interface LoadResult {
   /** Requests a second. */
   readonly rate: number
   readonly requests: number

@@ -28,7 +28,7 @@ const PATHS_PER_ROUND = 1000
 const SIZES = [10, 100, 1000, 10_000] as const
 
 /** The time a match takes in a table of one size. */
-export interface MatchingCost {
+interface MatchingCost {
   /** Routes in the table. */
   readonly routes: number
   /** Nanoseconds per match: the best round, which is the one least disturbed. */

@@ -5,7 +5,7 @@ export interface Gate {
 }
 
 /** What a value counts. */
-export type Unit =
+type Unit =
   '×' | '%' | 'B' | 'B/request' | '/request' | 'B/navigation' | '/navigation' | 'requests' | 'per page' | '/s' | 'ms'
 
 /** One line of the report. */

@@ -8,7 +8,7 @@ const PATH = '/lab/bench/hello'
 const MOST_RATIO = 1.3
 
 /** How much a memory run does. */
-export interface MemoryOptions {
+interface MemoryOptions {
   /** Pairs of fresh processes. */
   readonly rounds: number
   /** Sent to each of them before it is looked at. */

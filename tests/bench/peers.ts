@@ -13,7 +13,7 @@ import type { Contestant } from './server-process.ts'
 const BUILD_LIMIT_MS = 300_000 // for one that hangs
 
 /** Another framework that serves the pages of `/lab/bench`. */
-export interface Peer {
+interface Peer {
   /** As in the report: `Next.js 16`. */
   readonly name: string
   /** Below `tests/bench/peers`. */

@@ -15,7 +15,7 @@ const SMALLEST_APP = 'tests/bench/smallest-app'
 const EVERY_HOOK = 'tests/bench/every-hook'
 
 /** The runtime's scripts in a bundle, as keys of its metafile. */
-export interface RuntimeChunks {
+interface RuntimeChunks {
   /** The entry and what it imports statically. */
   readonly first: readonly string[]
   /** What a browser can only come to by a dynamic import. */

@@ -10,7 +10,7 @@ import { makeTempDir } from '../support/temp-dir.ts'
 import { PROJECT } from './bundle.ts'
 
 /** The core of the servers, and the core of everything that asks them. */
-export const SERVER_CORE = 0
+const SERVER_CORE = 0
 const LOAD_CORE = 1
 
 const POLL_MS = 2 // the resolution of the start-up time
@@ -42,7 +42,7 @@ export interface RunningServer extends AsyncDisposable {
 const hasTaskset = spawnSync('taskset', ['-V']).error === undefined
 
 /** A command, kept to one core where the system can do that. */
-export function pinned(core: number, command: readonly string[]): readonly [string, ...string[]] {
+function pinned(core: number, command: readonly string[]): readonly [string, ...string[]] {
   const [program = process.execPath, ...args] = command
   return hasTaskset ? ['taskset', '-c', String(core), program, ...args] : [program, ...args]
 }

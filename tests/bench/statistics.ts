@@ -11,7 +11,7 @@ export function median(values: readonly number[]): number {
 }
 
 /** A point of a line. */
-export interface Point {
+interface Point {
   readonly x: number
   readonly y: number
 }

@@ -1,7 +1,7 @@
 import { Session, type Profiler } from 'node:inspector/promises'
 
 /** Which characters of our sources have run so far. */
-export interface BlockCoverage {
+interface BlockCoverage {
   /** Notes what has run since the last call, of any record. @returns how many characters are new to this one. */
   take(): Promise<number>
   /** Characters that have run. */
@@ -9,7 +9,7 @@ export interface BlockCoverage {
 }
 
 /** Counters of this process; there is one set of them. */
-export interface BlockWatch extends AsyncDisposable {
+interface BlockWatch extends AsyncDisposable {
   /** A record with nothing in it. */
   record(): BlockCoverage
 }

@@ -4,7 +4,7 @@ const MOST_BYTES = 4_096
 const MOST_CHANGES = 6
 
 /** What inputs are made from. */
-export interface MutationSources {
+interface MutationSources {
   readonly random: Random
   /** Inputs that have shown something. */
   readonly corpus: readonly Buffer[]

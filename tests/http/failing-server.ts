@@ -7,7 +7,7 @@ import { tinyApp, type TinyAppOptions } from '../support/tiny-app.tsx'
 export type Json = Readonly<Record<string, unknown>>
 
 /** A server whose reports end in a sink. Everything ends with the test. */
-export interface FailingServer {
+interface FailingServer {
   readonly app: MillraceApp
   readonly sink: ReportSink
   readonly logs: readonly Record<string, unknown>[]

@@ -10,14 +10,14 @@ import { proxyUpgrade } from '../../src/server/routes/proxy/proxy-upgrade.ts'
 import { proxyRequest } from '../../src/server/routes/proxy/proxy.ts'
 
 /** What the proxy under test says of the visitor. */
-export const FORWARDED: Forwarded = { for: '203.0.113.7', proto: 'https', host: 'shop.test:8443' }
+const FORWARDED: Forwarded = { for: '203.0.113.7', proto: 'https', host: 'shop.test:8443' }
 
 /** How long the proxy under test waits; tests that reach it turn the clock themselves. */
 export const TIMEOUT_MS = 5_000
 export const IDLE_MS = 60_000
 
 /** A server on loopback that goes with the test. */
-export interface Listening extends AsyncDisposable {
+interface Listening extends AsyncDisposable {
   readonly port: number
   /** Connections it has accepted so far. */
   readonly connections: readonly Socket[]
@@ -40,7 +40,7 @@ export async function deadPort(): Promise<number> {
 }
 
 /** A server that passes everything on to one upstream. */
-export interface ProxyUnderTest extends Listening {
+interface ProxyUnderTest extends Listening {
   readonly failures: readonly ProxyFailure[]
   /** Aborts what is in progress. */
   readonly abort: () => void
@@ -135,7 +135,7 @@ export async function quiet(measure: () => number): Promise<void> {
 }
 
 /** A request as an upstream got it. */
-export interface Received {
+interface Received {
   readonly method: string | undefined
   readonly url: string | undefined
   readonly headers: IncomingMessage['headers']

@@ -18,7 +18,7 @@ const PATIENCE_MS = 30_000
 const PAUSE_MS = 250
 
 /** What visitors have seen. */
-export interface LoadResult {
+interface LoadResult {
   /** Requests that were answered, good or bad. */
   readonly answered: number
   readonly posts: number
@@ -29,7 +29,7 @@ export interface LoadResult {
 }
 
 /** Visitors at work. */
-export interface VisitorLoad {
+interface VisitorLoad {
   /** Answers so far. */
   readonly answered: () => number
   /** Lets each visitor finish the request it is at. */
@@ -37,7 +37,7 @@ export interface VisitorLoad {
 }
 
 /** How visitors ask. */
-export interface LoadOptions {
+interface LoadOptions {
   readonly origin: string
   /** Each has an address of its own, of the loopback's: 127.0.1.1 and on. */
   readonly visitors: number

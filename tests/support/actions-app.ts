@@ -14,10 +14,10 @@ export const SCRIPTS = [
 ] as const
 
 /** One of them. */
-export type Scripts = (typeof SCRIPTS)[number]['scripts']
+type Scripts = (typeof SCRIPTS)[number]['scripts']
 
 /** A page of one test, where its actions write to a ledger of their own. */
-export interface ActionPage {
+interface ActionPage {
   readonly page: Page
   /** Path and query of the page that was opened. */
   readonly path: string

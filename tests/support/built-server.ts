@@ -28,7 +28,7 @@ export interface BuiltServerOptions {
 }
 
 /** How a server ended. */
-export interface ServerExit {
+interface ServerExit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }

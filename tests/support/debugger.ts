@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { expect } from 'vitest'
 
 /** A debugger at the inspector of a Node process, as an editor or Chrome's tools are. */
-export interface Debugger extends Disposable {
+interface Debugger extends Disposable {
   /**
    * Sets a breakpoint, through the source maps of the scripts that the process has loaded.
    * @param source absolute path.

@@ -71,7 +71,7 @@ export function pathsOf({ pages, redirects }: EditedApplication): readonly strin
 }
 
 /** An edit: its name, and what it does to the state. An edit that does not fit the state does something close to it. */
-export type Edit = readonly [name: string, change: (state: EditedApplication, random: Random) => void]
+type Edit = readonly [name: string, change: (state: EditedApplication, random: Random) => void]
 
 const MOST_PAGES = 8
 

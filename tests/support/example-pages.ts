@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { recordComplaints, unexpectedComplaints } from './page-complaints.ts'
 
 /** Where and how a page is opened. */
-export interface ExampleVisit {
+interface ExampleVisit {
   readonly browser: Browser
   readonly origin: string
   /** Default `/`. */

@@ -4,7 +4,7 @@
  */
 
 /** The stylesheets that apply, by name and in alphabetical order. */
-export type Applied = string
+type Applied = string
 
 /** What is shown: the heading, the document's title, the stylesheets. */
 export interface Shown {
@@ -14,7 +14,7 @@ export interface Shown {
 }
 
 /** One way into a fallback. */
-export interface FallbackWay extends Shown {
+interface FallbackWay extends Shown {
   readonly name: string
   /** The document that is loaded first. */
   readonly at: string
@@ -67,11 +67,11 @@ export const WAYS: readonly FallbackWay[] = [
 ]
 
 /** What is done on a page; ends in what is shown then. */
-export type Step =
+type Step =
   { readonly press: string } | { readonly travel: number } | { readonly goto: string } | { readonly reload: true }
 
 /** One journey: steps, each with what is shown behind it. */
-export interface Journey {
+interface Journey {
   readonly name: string
   readonly at: string
   readonly steps: readonly (readonly [Step, Shown])[]

@@ -8,7 +8,7 @@ import { startOtlpCollector, type CollectedSpan, type OtlpCollector } from './ot
 import { tinyApp, type TinyApp, type TinyAppOptions } from './tiny-app.tsx'
 
 /** Applications whose telemetry reaches a stand-in of a collector. */
-export interface FollowedApps {
+interface FollowedApps {
   /** Of the test that runs. */
   readonly collector: OtlpCollector
   /**

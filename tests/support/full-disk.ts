@@ -3,7 +3,7 @@ import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** A way to let a server run out of disk, and to give it room again. */
-export interface FullDisk {
+interface FullDisk {
   readonly name: string
   /** Whether this machine lets us. */
   readonly isPossible: boolean
@@ -14,7 +14,7 @@ export interface FullDisk {
 }
 
 /** Whose disk it is. */
-export interface DiskUser {
+interface DiskUser {
   readonly pid: number
   readonly dataDir: string
 }

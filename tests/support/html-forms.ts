@@ -7,7 +7,7 @@ export interface HtmlForm {
 }
 
 /** A form that is ready to be sent. */
-export interface FilledForm {
+interface FilledForm {
   readonly action: string
   /** Content type, with its boundary. */
   readonly type: string

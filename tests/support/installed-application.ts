@@ -27,7 +27,7 @@ export interface OutsideFolder extends AsyncDisposable {
 }
 
 /** Where and with what a command runs. */
-export interface OutsideOptions {
+interface OutsideOptions {
   /** Below the folder. */
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>

@@ -39,7 +39,7 @@ export async function writeFiles(root: string, files: Readonly<Record<string, st
 }
 
 /** How a command ended. */
-export interface MillraceEnd {
+interface MillraceEnd {
   readonly code: number
   readonly out: string
   readonly errors: string
@@ -62,7 +62,7 @@ export function runMillrace(
 }
 
 /** `millrace dev` as a process. */
-export interface DevCommand extends AsyncDisposable {
+interface DevCommand extends AsyncDisposable {
   /** Nothing listens there between two servers of a restart. */
   readonly origin: string
   /** All that it has printed. */

@@ -20,7 +20,7 @@ const ENTRY = '/m/stdin.js'
 export const NONCE = 'bm9uY2U'
 
 /** What a site is made of. */
-export interface ModuleSiteOptions {
+interface ModuleSiteOptions {
   /** TypeScript or TSX; imports are relative to the project's folder. Runs at the end of every page. */
   readonly script: string
   /** What stands in the body of a page, by path; `*` for all others. Without one, a path is 404. */

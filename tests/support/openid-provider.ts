@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose'
 
 /** What a provider says of somebody. */
-export interface ProviderUser {
+interface ProviderUser {
   readonly sub: string
   readonly email?: string
   readonly email_verified?: boolean

@@ -17,7 +17,7 @@ export interface CollectedSpan {
 }
 
 /** A metric as a collector gets it: the last value of each series. */
-export interface CollectedPoint {
+interface CollectedPoint {
   readonly metric: string
   readonly unit: string
   readonly attributes: Readonly<Record<string, unknown>>

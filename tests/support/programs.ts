@@ -11,7 +11,7 @@ const DEBIAN_PACKAGES = {
 } as const
 
 /** A program that some tests need and npm does not bring. */
-export type Program = keyof typeof DEBIAN_PACKAGES
+type Program = keyof typeof DEBIAN_PACKAGES
 
 /** All of them. */
 export const PROGRAMS = Object.keys(DEBIAN_PACKAGES) as readonly Program[]

@@ -23,7 +23,7 @@ export interface ReadOptions {
 }
 
 /** How the other side ended the connection. */
-export type ConnectionEnd = 'fin' | 'reset'
+type ConnectionEnd = 'fin' | 'reset'
 
 /** One connection. */
 export interface RawConnection extends Disposable {

@@ -1,7 +1,7 @@
 import type { ByteSource } from './byte-source.ts'
 
 /** One chunk of a body, as the other side cut it. Without chunked framing the whole body is one. */
-export interface RawChunk {
+interface RawChunk {
   readonly bytes: Buffer
   /** Number of the socket read that completed it: smaller came earlier, equal came together. */
   readonly arrival: number

@@ -4,10 +4,10 @@ import { resolve } from 'node:path'
 import type { RawResponse } from './raw-response.ts'
 
 /** The host of the attacker in all replays. `.test` is reserved (RFC 6761): it never resolves. */
-export const EVIL_HOST = 'evil.test'
+const EVIL_HOST = 'evil.test'
 
 /** What an answer is held against. */
-export interface OracleScope {
+interface OracleScope {
   /** Values of the server's environment that nobody outside may see. */
   readonly secrets: readonly string[]
   /** Statuses of 500 and above that the replay asks for; everything else of them is a fault. */
@@ -52,7 +52,7 @@ export function faultsOf(response: RawResponse, scope: OracleScope): string[] {
 }
 
 /** A stack, a path of this machine or a secret. */
-export function leaksOf(text: string, { secrets }: OracleScope): string[] {
+function leaksOf(text: string, { secrets }: OracleScope): string[] {
   const faults: string[] = []
   if (STACK_LINE.test(text)) faults.push('a stack')
   if (INTERNALS.test(text)) faults.push('names of source files')

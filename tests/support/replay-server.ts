@@ -31,7 +31,7 @@ export const SIGNATURE = 'name=Ann&message=hello'
 export type HeaderLines = Readonly<Record<string, string>>
 
 /** What a process held when it was asked. */
-export interface ProcessFacts {
+interface ProcessFacts {
   /** Bytes, after garbage collection. */
   readonly heapUsed: number
   readonly external: number

@@ -8,7 +8,7 @@ import zlib from 'node:zlib'
 import { parseEnvelope, type Envelope } from '../../src/server/reports/intake/envelope.ts'
 
 /** What the sink says to one request. */
-export interface SinkAnswer {
+interface SinkAnswer {
   /** 200 unless told. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ export interface SinkAnswer {
 }
 
 /** The answer to each request: the same for all, or by what has come. `number` counts requests, from 0. */
-export type SinkScript = SinkAnswer | ((request: SinkRequest, number: number) => SinkAnswer)
+type SinkScript = SinkAnswer | ((request: SinkRequest, number: number) => SinkAnswer)
 
 /** One request. */
 export interface SinkRequest {

@@ -9,7 +9,7 @@ const TRACE = /sentry-trace;desc="([0-9a-f]{32})/
 export type Report = Readonly<Record<string, unknown>>
 
 /** A visitor whose reports can be told from those of others, by the browser's name. */
-export interface Visitor {
+interface Visitor {
   readonly page: Page
   /** Payloads of one type that have come from this visitor's pages, each once for each time it came. */
   reports(type: 'event' | 'transaction' | 'span'): readonly Report[]
@@ -20,7 +20,7 @@ export interface Visitor {
 }
 
 /** Starts an application whose reports go where the variables say; what it needs is cleaned up at the end. */
-export type StartReporting = (
+type StartReporting = (
   env: Readonly<Record<string, string>>,
   onCleanup: (clean: () => Promise<void>) => void,
 ) => Promise<BuiltServer>

@@ -4,7 +4,7 @@ import { getRequest, requestRaw } from './raw-http.ts'
 import type { RawResponse } from './raw-response.ts'
 
 /** An answer of route data. */
-export interface DataResponse extends RawResponse {
+interface DataResponse extends RawResponse {
   /** Its lines, parsed; nothing is checked, so that tests see what was sent. */
   readonly records: readonly Record<string, unknown>[]
 }
@@ -19,7 +19,7 @@ export function getData(
 }
 
 /** Reads the lines of an answer. */
-export function withRecords(response: RawResponse): DataResponse {
+function withRecords(response: RawResponse): DataResponse {
   return { ...response, records: recordsOf(response.text) }
 }
 

@@ -41,7 +41,7 @@ export function recordDocuments(page: Page): string[] {
 }
 
 /** Lets requests for these URLs wait, from now on. */
-export interface Hold {
+interface Hold {
   /** Settles with the first request. */
   readonly asked: Promise<void>
   /** Lets all go that wait or come later. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 
 /** A mail that was handed over. */
-export interface ReceivedMail {
+interface ReceivedMail {
   readonly to: readonly string[]
   /** Headers and body, quoted-printable undone. */
   readonly text: string

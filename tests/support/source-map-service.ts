@@ -10,14 +10,14 @@ import { crc32, inflateRawSync } from 'node:zlib'
 import { onTestFinished } from 'vitest'
 
 /** An answer in the place of the usual one. */
-export interface ScriptedAnswer {
+interface ScriptedAnswer {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
 }
 
 /** What happens, and what has come. */
-export interface SourceMapService {
+interface SourceMapService {
   readonly url: string
   /** `<method> <path>` of each request. */
   readonly requests: readonly string[]

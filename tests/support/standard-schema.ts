@@ -1,7 +1,7 @@
 import type { StandardResult, StandardSchema } from '../../src/shared/schema.ts'
 
 /** How a stand-in for a schema library checks. */
-export type SchemaManner = 'at once' | 'later' | 'as a function'
+type SchemaManner = 'at once' | 'later' | 'as a function'
 
 /**
  * A schema as another library than zod makes it: `at once` like Valibot, `later` with a promise, `as a function` like

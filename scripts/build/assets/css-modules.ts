@@ -10,7 +10,7 @@ import { pluginLoader } from '../resolve/plugin-loader.ts'
 export const CSS_MODULE = /\.module\.(?:css|scss|sass|less|styl|pcss)$/
 
 /** A compiled stylesheet with local class names. */
-export interface CssModule {
+interface CssModule {
   /** Exports for the importing module: local name to one or more class names. */
   readonly names: Readonly<Record<string, string>>
   /** The stylesheet with its names replaced; `url()` and `@import` are unchanged. */

@@ -26,7 +26,7 @@ export interface MetaUse {
 }
 
 /** What a module does with `import.meta`. */
-export interface MetaUses {
+interface MetaUses {
   readonly references: readonly FileReference[]
   readonly others: readonly MetaUse[]
 }

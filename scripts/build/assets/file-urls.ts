@@ -60,13 +60,13 @@ export interface FileUrls extends Pick<MadeFiles, 'isMadeFrom' | 'clear'> {
 }
 
 /** How server modules are rewritten. */
-export interface ServerUrlOptions extends ServerPlace {
+interface ServerUrlOptions extends ServerPlace {
   /** Whether to wait for the browser's bundle: it decides which side's a module without `.server.` in its name is. */
   readonly waits: boolean
 }
 
 /** What the files are made with. */
-export interface FileUrlParts {
+interface FileUrlParts {
   readonly assets: AssetFiles
   readonly modules: CssModules
 }

@@ -33,7 +33,7 @@ export interface MadeFiles {
 }
 
 /** What they are made with. */
-export interface MadeFilesParts {
+interface MadeFilesParts {
   readonly assets: AssetFiles
   readonly modules: CssModules
   /** Plugins for the bundle of a script, in their order, without the server wall. */

@@ -14,7 +14,7 @@ export const POSTCSS_FILES: readonly string[] = [
 ]
 
 /** What PostCSS is to do. */
-export interface PostcssConfig {
+interface PostcssConfig {
   readonly plugins: readonly unknown[]
   /** Its options: `parser`, `syntax`, `stringifier`, `map`. */
   readonly options: Readonly<Record<string, unknown>>

@@ -20,7 +20,7 @@ export interface Rewritten {
 }
 
 /** A module to rewrite. */
-export interface SourceModule {
+interface SourceModule {
   readonly root: string
   readonly file: string
   readonly text: string

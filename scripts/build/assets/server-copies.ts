@@ -8,7 +8,7 @@ import type { ServerPlace } from './rewrite-references.ts'
 const SCRIPT = /\.[cm]?[jt]sx?$/
 
 /** Files that server modules read, put beside the server's bundle: nothing else of the project is there when it runs. */
-export interface ServerCopies extends ServerPlace {
+interface ServerCopies extends ServerPlace {
   /** Contents by path in the bundle's folder. */
   readonly files: ReadonlyMap<string, Uint8Array>
 }

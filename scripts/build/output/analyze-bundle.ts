@@ -40,7 +40,7 @@ export interface AnalyzedChunk extends FileSizes {
 }
 
 /** What a browser loads before a document of this route is alive. */
-export interface AnalyzedRoute {
+interface AnalyzedRoute {
   /** Its key in the table. */
   readonly route: string
   readonly scripts: FileSizes
@@ -56,7 +56,7 @@ export interface DuplicatePackage {
 }
 
 /** One of several copies. */
-export interface DuplicateCopy extends Pick<ChunkPart, 'version' | 'bytes' | 'chain'> {
+interface DuplicateCopy extends Pick<ChunkPart, 'version' | 'bytes' | 'chain'> {
   /** In the project. */
   readonly folder: string
   readonly chunks: readonly string[]
@@ -77,7 +77,7 @@ export interface BundleAnalysis {
 }
 
 /** Results of a build that an analysis reads. */
-export interface AnalysisInput {
+interface AnalysisInput {
   readonly options: Pick<BuildOptions, 'root' | 'app' | 'runtime'>
   readonly manifest: AssetManifest
   /** Of the browser's scripts, then of other bundles for browsers. */

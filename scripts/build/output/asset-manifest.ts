@@ -9,7 +9,7 @@ import { SERVER_KINDS } from '../project/table-modules.ts'
 import type { StyleGroups } from '../assets/style-groups.ts'
 
 /** Sources of the manifest. */
-export interface ManifestParts {
+interface ManifestParts {
   /** Of the browser's scripts. */
   readonly metafile: Metafile
   /** Key of the browser's entry in that metafile. */

@@ -9,7 +9,7 @@ export const LICENCES = 'LICENSES.txt'
 const LICENCE = /^(?:licen[cs]e|copying|notice)/i
 
 /** A package of which something is in an output. */
-export interface BundledLicence {
+interface BundledLicence {
   /** `name@version`. */
   readonly title: string
   /** Its texts, or the name of its licence; `undefined` if it tells neither. */

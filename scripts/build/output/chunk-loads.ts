@@ -17,7 +17,7 @@ export interface ChunkLoads {
 }
 
 /** What browsers load, by file name. */
-export interface BundleLoads {
+interface BundleLoads {
   /** Scripts of each document. */
   readonly everyPage: readonly string[]
   /** By the keys of pages in the table: what their documents add. */
@@ -27,7 +27,7 @@ export interface BundleLoads {
 }
 
 /** Parts of a build. */
-export interface LoadParts {
+interface LoadParts {
   readonly manifest: AssetManifest
   readonly metafile: Metafile
   /** Keys of the table's modules: the router imports them when it shows them. */

@@ -5,7 +5,7 @@ import { BUILD_INFO, type BuildInfo } from './build-info.ts'
 import type { BuildOptions } from '../build-options.ts'
 
 /** A folder in which a build is assembled before it replaces the former one. */
-export interface OutputFolder {
+interface OutputFolder {
   /** The temporary folder; beside the final one, so that it can be renamed and packages resolve from it. */
   readonly staging: string
   /** Writes files by their path in the build. */
@@ -22,7 +22,7 @@ export interface OutputFolder {
 }
 
 /** The build that replaces the former one. */
-export interface NewBuild {
+interface NewBuild {
   readonly buildId: string
   /** Names of its public files. */
   readonly names: Iterable<string>
@@ -97,7 +97,7 @@ export async function openOutputFolder(
 }
 
 /** The process that builds. */
-export interface BuilderProcess {
+interface BuilderProcess {
   readonly pid: number
   /** Whether a process with this id runs. */
   isAlive(pid: number): boolean

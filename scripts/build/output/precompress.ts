@@ -17,7 +17,7 @@ const ZSTD_LEVEL = 19 // the highest that needs no larger window in the browser
 const GZIP_LEVEL = 9
 
 /** Compresses at the highest levels: a build has time that a request does not have. */
-export async function precompress(name: string, contents: Uint8Array): Promise<CompressedFile> {
+async function precompress(name: string, contents: Uint8Array): Promise<CompressedFile> {
   if (!COMPRESSIBLE.test(name)) return { name, contents }
   const [zstd, brotli, gzipped] = await Promise.all([
     promisify(zstdCompress)(contents, {

@@ -22,7 +22,7 @@ const SOURCES = [
 ] as const
 
 /** Everything that determines the output of a build. */
-export interface BuildInputs {
+interface BuildInputs {
   /** Changes with every change of a source or a public variable. */
   readonly hash: string
   /** Public variables that the sources name. */

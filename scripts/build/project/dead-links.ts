@@ -16,13 +16,13 @@ const MODULE = /\.[cm]?[jt]sx?$/
 const MOST_FAULTS = 10 // of one build: a renamed route may have hundreds of links
 
 /** Judges literal targets by the table and the rules of an application. */
-export interface LinkJudge {
+interface LinkJudge {
   /** @returns what is wrong with a literal; `undefined` for one that leads somewhere, or off the table's paths. */
   faultOf(literal: Pick<LinkLiteral, 'kind' | 'text' | 'isPlain'>): string | undefined
 }
 
 /** What decides where a link leads. */
-export interface LinkFacts extends Pick<ApplicationFacts, 'sources' | 'urls' | 'rules'> {
+interface LinkFacts extends Pick<ApplicationFacts, 'sources' | 'urls' | 'rules'> {
   /** Of the build. */
   readonly basePath?: string | undefined
 }

@@ -12,10 +12,10 @@ import { validateRouteTable } from '../../../src/shared/route-table-faults.ts'
 import { inspectActions, type LoadActions } from './inspect-actions.ts'
 
 /** The modules of one table entry: kind (`page`, `layout`, …) to the source's path in the project. */
-export type SegmentSources = Readonly<Record<string, string>>
+type SegmentSources = Readonly<Record<string, string>>
 
 /** What an entry says of its URLs. */
-export type EntryUrls = Pick<SegmentDefinition, 'params' | 'linked'>
+type EntryUrls = Pick<SegmentDefinition, 'params' | 'linked'>
 
 /** Contents of an application. */
 export interface ApplicationFacts {

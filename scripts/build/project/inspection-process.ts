@@ -10,7 +10,7 @@ const EVALUATION_LIMIT_MS = 30_000
 const INSPECTION = join(import.meta.dirname, `inspect-application${extname(import.meta.filename)}`)
 
 /** What became of an evaluation. */
-export interface Evaluation {
+interface Evaluation {
   readonly report: InspectionReport
   /** The module that was being evaluated; absent for the application itself. */
   readonly source?: string

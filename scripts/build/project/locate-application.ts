@@ -13,7 +13,7 @@ export const APP_ARGUMENT = { app: { value: '<folder>' } } as const
 export const OUT_ARGUMENT = { out: { value: '<folder>' } } as const
 
 /** How to read a command's arguments. */
-export interface BuildArguments {
+interface BuildArguments {
   /** The working folder. Default: the process's. */
   readonly cwd?: string
   /** Whether the command takes `--out`. Default: yes. */

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { BuildFault } from '../build-fault.ts'
 
 /** One option of a command. */
-export interface ArgumentKind {
+interface ArgumentKind {
   /** Its value in messages: `<folder>`; `''` for an option without a value. */
   readonly value: string
   /** The value of the option alone. Absent if a value has to follow. */

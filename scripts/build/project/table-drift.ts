@@ -9,7 +9,7 @@ import { moduleClaims, type Claim } from './module-claims.ts'
 import { placeText } from '../source-place.ts'
 
 /** A module that says something else of its entry than the table. */
-export interface TableDrift {
+interface TableDrift {
   /** The entry's key. */
   readonly key: string
   readonly member: string

@@ -5,7 +5,7 @@ import type { LinkAnswer, LinkedFile, LinkQuestion, LinkRequest } from './link-m
 const THREAD = join(import.meta.dirname, `link-modules${extname(import.meta.filename)}`)
 
 /** Asks Node, in a thread, where imports of packages lead and whether it can load them. */
-export interface ModuleLinker {
+interface ModuleLinker {
   /** @returns `undefined` if Node finds no file. */
   link(request: LinkRequest): Promise<LinkedFile | undefined>
   /** Ends the thread, if nothing is asked; the next request starts another one, which reads all files again. */

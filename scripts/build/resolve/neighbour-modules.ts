@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 const RELATIVE_SCRIPT = /^\.{1,2}\/.*\.m?js$/
 
 /** A module that needs no question to Node, as a hook of `registerHooks` answers it. */
-export interface Neighbour {
+interface Neighbour {
   readonly url: string
   readonly format: 'module'
   readonly shortCircuit: true

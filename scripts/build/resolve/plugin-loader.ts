@@ -3,7 +3,7 @@ import type { OnLoadResult, Plugin, PluginBuild } from 'esbuild'
 type OnLoad = PluginBuild['onLoad']
 
 /** Loads a file with the first plugin that gives a result; `undefined` if none does. */
-export type PluginLoader = (file: string) => Promise<OnLoadResult | undefined>
+type PluginLoader = (file: string) => Promise<OnLoadResult | undefined>
 
 /**
  * Sets plugins up inside of a build that loads files itself, and asks the plugins for the text of each.

@@ -1,5 +1,5 @@
 /** The way from a project to a file of a package that its own `require` does not find: package by package. */
-export interface PackagePath {
+interface PackagePath {
   /** Names of packages; each is looked for from the one before it, the first one from the project. */
   readonly packages: readonly string[]
   /** Path of the file in the last one. */

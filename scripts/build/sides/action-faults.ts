@@ -6,7 +6,7 @@ import { BuildFault } from '../build-fault.ts'
 import { displayPath, type BuildOptions } from '../build-options.ts'
 
 /** An action's names in the source. */
-export interface ActionName {
+interface ActionName {
   /** Path of the module in the application's folder, with forward slashes. */
   readonly module: string
   /** Name of the export. */

@@ -22,7 +22,7 @@ export interface BrowserGraph {
 }
 
 /** The project's part of it. */
-export type OwnModules = Omit<BrowserGraph, 'vendors'>
+type OwnModules = Omit<BrowserGraph, 'vendors'>
 
 /** The bundle of packages that was made last, for the next build. */
 export interface VendorMemo {

@@ -30,13 +30,13 @@ export interface Parts {
 }
 
 /** What is known of the table and the actions. */
-export interface Inspection extends InspectionBundle, ApplicationFacts {
+interface Inspection extends InspectionBundle, ApplicationFacts {
   /** Hash of the runtime that it was evaluated with. */
   readonly runtime: string
 }
 
 /** The last build, and what has changed since. */
-export interface Changes {
+interface Changes {
   /** The last build with the same compilers. */
   readonly previous: Parts | undefined
   /** Whether files were only edited: none is new or gone. */
@@ -49,7 +49,7 @@ export interface Changes {
 }
 
 /** What a build works with, beside its compilers. */
-export interface PartsTools extends PackageCaches {
+interface PartsTools extends PackageCaches {
   readonly folders: GenerationFolders
   readonly onWork: OnWork
 }

@@ -20,7 +20,7 @@ export interface GraphInterfaces {
 }
 
 /** What a stylesheet with local names has to do with others. */
-export interface StyleInterface {
+interface StyleInterface {
   /** What scripts see of it, as JSON. */
   readonly names: string
   /** The files that it is composed from, and its warnings, as JSON. */
@@ -28,7 +28,7 @@ export interface StyleInterface {
 }
 
 /** The interfaces of the build before. */
-export interface PreviousInterfaces {
+interface PreviousInterfaces {
   readonly graph: GraphInterfaces
   /** Absolute paths of the files that have changed since then. */
   readonly changed: readonly string[]

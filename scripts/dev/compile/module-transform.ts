@@ -21,7 +21,7 @@ export interface BrowserModule {
 }
 
 /** Options of a transform. */
-export interface TransformContext {
+interface TransformContext {
   /** The project. */
   readonly root: string
   /** The application's folder. */

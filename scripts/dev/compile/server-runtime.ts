@@ -49,7 +49,7 @@ await import('./main.js')
 `
 
 /** Collects the files that an application imports from packages and from the runtime, and leaves them to their own bundle. */
-export interface RuntimeLinks {
+interface RuntimeLinks {
   readonly plugin: Plugin
   /** Absolute paths of the files that the last build has imported. */
   readonly files: ReadonlySet<string>

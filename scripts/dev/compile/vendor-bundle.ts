@@ -28,7 +28,7 @@ export interface VendorBundle {
 }
 
 /** Options of `bundleVendors`. */
-export interface VendorOptions {
+interface VendorOptions {
   /** The project. */
   readonly root: string
   /** The application's, for the runtime's modules. */

@@ -23,7 +23,7 @@ export interface ServerProcess {
 }
 
 /** Output of the server. */
-export interface ServerOutput {
+interface ServerOutput {
   /** @param isCurrent whether this generation is still the newest. */
   line(text: string, isCurrent: boolean): void
 }

@@ -8,14 +8,14 @@ import { isFromOther } from './own-page.ts'
 import { sendUnavailable, waitingPage } from './waiting-documents.ts'
 
 /** Answers browsers while no development server can be started. */
-export interface FaultServer {
+interface FaultServer {
   /** Replaces the text that pages show. */
   say(text: string): void
   close(): void
 }
 
 /** Where it listens. */
-export interface FaultServerOptions {
+interface FaultServerOptions {
   readonly port: number
   /** As that of the development server. */
   readonly host: string | undefined

@@ -10,7 +10,7 @@ const LOOPBACK = '127.0.0.1'
 export type ReplaceAnswer = (status: number, headers: IncomingMessage['headers'], body: string) => string | undefined
 
 /** Options for forwarding a request. */
-export interface ForwardOptions {
+interface ForwardOptions {
   /** Of the application's server. */
   readonly port: number
   /** An additional entry for the answer's `Server-Timing`. */

@@ -39,7 +39,7 @@ export interface GatewayParts extends PageAnswers {
 }
 
 /** The server for browsers. */
-export interface Gateway {
+interface Gateway {
   readonly server: ReturnType<typeof createServer | typeof createSecureServer>
   /** Ends all connections; documents that browsers wait for load themselves again. */
   close(): Promise<void>

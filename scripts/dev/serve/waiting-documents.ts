@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /** Documents that browsers wait for. */
-export interface WaitingDocuments {
+interface WaitingDocuments {
   add(request: IncomingMessage, response: ServerResponse): void
   /**
    * Answers all that have no answer yet by a page that loads itself again as soon as the next server answers: a cut
@@ -67,7 +67,7 @@ export function preformatted(text: string): string {
 }
 
 /** What a page shows while it waits. */
-export interface WaitingPage {
+interface WaitingPage {
   /** Why there is no server. */
   readonly title: string
   /** Details; may be empty. */

@@ -33,7 +33,7 @@ export interface FailureFacts {
 }
 
 /** How to read frames. */
-export interface FrameSources {
+interface FrameSources {
   /** Whether a file is code that may be shown, by its path in the project. */
   isSource(path: string): boolean
   /** Translates a position in served code into one in its source. */

@@ -11,7 +11,7 @@ import { describeFrames, foldStack, type RawFrame } from './stack-frames.ts'
 import { createLinePrinter, errorOf, factsOf, parseLogLine, type LogLine } from './readable-log.ts'
 
 /** Options of the reports. */
-export interface ReportOptions extends SourceOptions {
+interface ReportOptions extends SourceOptions {
   print(text: string): void
 }
 
@@ -22,7 +22,7 @@ interface Parts {
 }
 
 /** Tells pages and the terminal of failures and warnings. */
-export interface DevReports {
+interface DevReports {
   /** A line of the application's server. `isCurrent`: of the newest one. */
   line(text: string, isCurrent: boolean): void
   /** The server has failed outside of a request. */

@@ -18,7 +18,7 @@ export interface SourceOptions {
 }
 
 /** Finds the sources of frames and of the route table's modules. */
-export interface DevSources {
+interface DevSources {
   readonly ownerOf: OwnerOf
   /** Whether a browser has loaded this source, by its path in the project: pages may name only such files. */
   isServed(path: string): boolean

@@ -2,7 +2,7 @@ import type { DevWarning } from '../../../src/client/dev/dev-messages.ts'
 import { terminalText } from './terminal-text.ts'
 
 /** Prints warnings in the terminal, each once. */
-export interface WarningPrinter {
+interface WarningPrinter {
   /** Prints a warning of a request or a page, unless it was printed before. */
   once(warning: DevWarning): void
   /** Prints those that the previous call did not have; a mended one that returns is printed again. */

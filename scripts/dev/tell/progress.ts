@@ -1,7 +1,7 @@
 import type { DevWork, OnWork } from '../compile/dev-parts.ts'
 
 /** Tells the terminal of work that takes long, and is silent about all other. */
-export interface Progress {
+interface Progress {
   /** The work that has just started. */
   note(work: DevWork): void
   /** @param update resolves with whether it has succeeded. */

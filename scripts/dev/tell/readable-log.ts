@@ -155,7 +155,7 @@ function errorText({ stack, message = '', cause }: LoggedError, shorten: (stack:
 }
 
 /** Prints the server's log. */
-export interface LinePrinter {
+interface LinePrinter {
   /** A request that is sent again fails in the same way: an equal failure has its stack once in a row. */
   print(line: LogLine): void
   /** The next failure has its stack in any case. */

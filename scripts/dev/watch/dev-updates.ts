@@ -13,7 +13,7 @@ import { planReaction } from './plan-reaction.ts'
 import type { ServerProcess } from '../process/server-process.ts'
 
 /** Options of the updates. */
-export interface UpdateOptions {
+interface UpdateOptions {
   /** The project. */
   readonly root: string
   /** Hears of each start of the server. */
@@ -31,7 +31,7 @@ interface Parts {
 }
 
 /** Brings pages and the server to the newest state of the sources. */
-export interface Updates {
+interface Updates {
   /** @returns whether the sources build; if not, pages have not been told of these files yet. */
   update(files: readonly string[]): Promise<boolean>
   /** Starts the server of the newest build, which waits until it is asked for something where pages did not need it. */

@@ -17,7 +17,7 @@ export interface ModuleGraph {
 }
 
 /** Update of open pages after a change. */
-export type HotUpdate =
+type HotUpdate =
   | { readonly kind: 'reload'; readonly reason: string }
   | {
       readonly kind: 'update'

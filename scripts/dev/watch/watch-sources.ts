@@ -3,7 +3,7 @@ import { basename, dirname, join, sep } from 'node:path'
 import { pollFolders, type FolderPoll } from './poll-folders.ts'
 
 /** Watches folders until it is closed. */
-export interface SourceWatcher {
+interface SourceWatcher {
   /** Watches further files outside of the folders; those of packages are left out. */
   include(files: Iterable<string>): void
   close(): void

@@ -9,7 +9,7 @@ const SHORT_TURN_MS = 0.3 // measured: an idle turn takes 0.03 at the 99th perce
 const PATIENCE_MS = 1_000 // longest wait for such a turn: clients may keep connecting, and renders continue
 
 /** What is drained. */
-export interface DrainOptions {
+interface DrainOptions {
   readonly server: Server
   readonly readiness: Readiness
   readonly config: Pick<Config, 'shutdownDelayMs' | 'shutdownGraceMs'>

@@ -46,7 +46,7 @@ export function judgeReader(
 }
 
 /** Clock and timer, for tests. */
-export interface ReaderClock {
+interface ReaderClock {
   /** Monotonic milliseconds. */
   readonly now: () => number
   /** Calls back repeatedly, without keeping the process alive. */

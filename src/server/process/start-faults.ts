@@ -4,7 +4,7 @@ import { ConfigError } from '../config/config.ts'
 import { makeFolder } from '../stores/make-folder.ts'
 
 /** The variable of a port. */
-export type PortVariable = 'PORT' | 'METRICS_PORT'
+type PortVariable = 'PORT' | 'METRICS_PORT'
 
 /** The name does not resolve, or is not an address of this machine. Sources: getaddrinfo(3), bind(2). */
 const HOST_FAULT = /\b(?:ENOTFOUND|EAI_AGAIN|EADDRNOTAVAIL|EINVAL|EAFNOSUPPORT)\b/

@@ -10,7 +10,7 @@ import type { Readiness } from './readiness.ts'
 import type { WarmModules } from './warm-modules.ts'
 
 /** The parts of an application that the warm-up uses. */
-export interface WarmableApp {
+interface WarmableApp {
   readonly readiness: Readiness
   warm(): Promise<WarmModules>
 }

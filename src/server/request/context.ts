@@ -30,7 +30,7 @@ import type { RedisLink } from '../stores/redis-link.ts'
 import type { SessionStore } from '../stores/session-store.ts'
 
 /** Facts from which a request's context is made. */
-export interface RequestFacts {
+interface RequestFacts {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   /** Normalised, still percent-encoded. */
@@ -56,13 +56,13 @@ export interface RequestFacts {
 }
 
 /** Only middleware may answer. */
-export interface MiddlewareOnly {
+interface MiddlewareOnly {
   /** Where else to redirect: without the trailing slash. `undefined` to pass on to the host. */
   readonly tidyUrl: string | undefined
 }
 
 /** How the body of a handler is read. */
-export interface HandlerBody {
+interface HandlerBody {
   /** Maximum bytes that `request` gives out. */
   limit: number
   /** What has read of it: `request`, or the schema of the handler's module. */

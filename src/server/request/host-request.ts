@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 const HOST = Symbol('millrace.host-request')
 
 /** A request that another Express server has handed to the application, and that may go on to what is behind it there. */
-export interface HostRequest {
+interface HostRequest {
   /** Neither the table nor a rule answers it: unless middleware of the application does, it is the host's. */
   readonly isUnknown: boolean
   /** As the host had them. */

@@ -5,7 +5,7 @@ import { resolveClientAddress, type ClientAddress } from '../http/trusted-proxy.
 import { isValidHost, judgeTarget, splitAbsoluteTarget, type JudgedTarget } from '../http/request-target.ts'
 
 /** Result of judging a request. */
-export interface JudgedRequest {
+interface JudgedRequest {
   readonly target: JudgedTarget
   readonly clientAddress: ClientAddress
   /** Set if the request is refused, whatever its target. */

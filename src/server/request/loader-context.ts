@@ -18,7 +18,7 @@ import type { SessionStore } from '../stores/session-store.ts'
 import { AnswerHeaders, type CarryingAnswer } from './late-changes.ts'
 
 /** What a loader context uses of its request. */
-export interface LoaderRequest {
+interface LoaderRequest {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   readonly requestId: string

@@ -24,16 +24,16 @@ export function kindOf(answered: RequestKind, { data, action, prefetch }: KindFa
 }
 
 /** Set for requests on speculation. */
-export type RequestPurpose = 'prefetch'
+type RequestPurpose = 'prefetch'
 
 /** Browsers send `Sec-Purpose: prefetch;...`, which scripts cannot set; our scripts send `Purpose: prefetch`. */
 export function purposeOf({ headers }: Pick<IncomingMessage, 'headers'>): RequestPurpose | undefined {
   return isPrefetch(headers['sec-purpose']) || isPrefetch(headers[PURPOSE]) ? 'prefetch' : undefined
 }
 
-export const PURPOSE = PURPOSE_HEADER.toLowerCase()
+const PURPOSE = PURPOSE_HEADER.toLowerCase()
 
-export function isPrefetch(value: string | readonly string[] | undefined): boolean {
+function isPrefetch(value: string | readonly string[] | undefined): boolean {
   return typeof value === 'string' && value.startsWith('prefetch')
 }
 

@@ -5,7 +5,7 @@ import type { PartKind, RequestPart, RequestTelemetry } from './request-telemetr
 const MOST_SPANS = 200 // per request; only outgoing requests are bounded by nothing else
 
 /** What is known of a request when it arrives. */
-export interface RecordedRequest {
+interface RecordedRequest {
   /** Made here, or validated: letters, digits and `_.:-`. */
   readonly requestId: string
   readonly method: string
@@ -15,7 +15,7 @@ export interface RecordedRequest {
 }
 
 /** How a request has ended. */
-export interface RequestEnd {
+interface RequestEnd {
   readonly method: string
   /** 0 if the client disconnected before an answer began. */
   readonly status: number

@@ -66,7 +66,7 @@ export interface ServerReporter {
 /**
  * Facts about a request for the report of its failure. Never its URL, headers or body, because they contain secrets.
  */
-export interface FailedRequest {
+interface FailedRequest {
   readonly requestId: string
   readonly req: { readonly method?: string | undefined }
   /** Pattern of the matched route. */

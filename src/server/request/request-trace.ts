@@ -16,7 +16,7 @@ export interface RequestTrace {
 }
 
 /** Options of new traces. */
-export interface TraceOptions {
+interface TraceOptions {
   /** Share of requests that are sampled, 0 to 1; with 0 none is, whatever the caller wants. */
   readonly sampleRate: number
   readonly publicKey: string
@@ -27,7 +27,7 @@ export interface TraceOptions {
 }
 
 /** Tracing headers of a request. */
-export interface TracedRequest {
+interface TracedRequest {
   readonly requestId: string
   /** Of `sentry-trace`. */
   readonly trace: string | undefined

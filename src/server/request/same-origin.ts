@@ -2,7 +2,7 @@ import { isAllowedOrigin, isOfHost } from '../../shared/origin-matching.ts'
 import type { RequestContext } from './context.ts'
 
 /** The claimed origin of a call, and the host that it reached. */
-export interface CallOrigin {
+interface CallOrigin {
   /** The `Sec-Fetch-Site` header as received; repeated ones joined by commas. */
   readonly secFetchSite: string | undefined
   /** The `Origin` header as received; repeated ones joined by commas. */

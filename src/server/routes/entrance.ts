@@ -10,7 +10,7 @@ import type { UrlDecider } from './decide/url-decider.ts'
 export type Handle = (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void) => void
 
 /** What the entrance works with. */
-export interface EntranceParts {
+interface EntranceParts {
   /** Whether another Express server may hand requests over. */
   readonly isEmbedded: boolean
   readonly judge: RequestJudge

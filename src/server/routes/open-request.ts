@@ -34,7 +34,7 @@ const ANY_PAGE = 'GET, HEAD, POST, OPTIONS'
 const MOST_LISTENERS = 10
 
 /** Parts of the guard. */
-export interface OpenRequestParts extends Pick<Config, 'trustProxy'> {
+interface OpenRequestParts extends Pick<Config, 'trustProxy'> {
   readonly judge: RequestJudge
   /** Sent with every answer to a request for route data. */
   readonly buildId: string

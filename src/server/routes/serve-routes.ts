@@ -15,7 +15,7 @@ import type { RequestForwarder } from './proxy/forward-request.ts'
 import { admitResource, serveResource, type ResourceParts } from './resources/serve-resource.ts'
 
 /** Parts for answering the application's URLs. */
-export interface RouteParts
+interface RouteParts
   extends PageParts, Omit<CallParts, 'renderTimeoutMs'>, Pick<ResourceParts, 'eventStreams' | 'unread'> {
   readonly forwarder: RequestForwarder
   /** Answers of resource routes and of other origins in progress. */

@@ -13,7 +13,7 @@ import { contextOf } from '../request/attached-context.ts'
 import { type RequestContext } from '../request/context.ts'
 
 /** Parts for answering the runtime's own URLs. */
-export interface RuntimeParts {
+interface RuntimeParts {
   readonly readiness: Readiness
   readonly buildId: string
   /** Absolute path of the build's public folder; `undefined` without a build. */

@@ -19,7 +19,7 @@ const HEALTH_LIMIT_MS = 1_000 // a hang check
 const SECRET = 'canary-fixture-3a91'
 
 /** The fixture under replay. */
-export interface FixtureServer extends Pick<ReplayServer, 'connect' | 'send' | 'get' | 'post' | 'permit'> {
+interface FixtureServer extends Pick<ReplayServer, 'connect' | 'send' | 'get' | 'post' | 'permit'> {
   /** The only other origin that its rules name. */
   readonly upstream: RecordingUpstream
   readonly port: number

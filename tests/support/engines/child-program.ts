@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 
 /** A program that runs beside the tests. */
-export interface ChildProgram extends AsyncDisposable {
+interface ChildProgram extends AsyncDisposable {
   /** Has ended, or was never started. */
   readonly isOver: () => boolean
   /**

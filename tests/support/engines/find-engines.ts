@@ -12,7 +12,7 @@ export interface Engine {
 }
 
 /** One line for whoever has not all of them. */
-export const HOW_TO_GET_ENGINES = 'Debian: `apt-get install firefox-esr webkit2gtk-driver xvfb`.'
+const HOW_TO_GET_ENGINES = 'Debian: `apt-get install firefox-esr webkit2gtk-driver xvfb`.'
 
 /** Firefox, and Safari's engine as it is built for Linux, with what of them is installed. */
 export function findEngines(): readonly Engine[] {

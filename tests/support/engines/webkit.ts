@@ -5,7 +5,7 @@ import type { EngineTab } from './engine-page.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** What WebKit needs to run without a desktop. */
-export interface WebKitPrograms {
+interface WebKitPrograms {
   readonly driver: string
   readonly browser: string
   readonly display: string

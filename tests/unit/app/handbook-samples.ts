@@ -16,7 +16,7 @@ export interface Chapter {
 }
 
 /** A fenced block. */
-export interface Block {
+interface Block {
   /** `ts`, `bash` and the like; empty where the fence says none. */
   readonly language: string
   /** Of the opening fence, from 1. */

@@ -1,5 +1,5 @@
 /** One instruction of a Dockerfile. */
-export interface Step {
+interface Step {
   /** `COPY`, `RUN` and so on. */
   readonly name: string
   readonly text: string

@@ -1,12 +1,12 @@
 import type { TextStream } from '../../../src/shared/protocol/hydration-data.ts'
 
 /** A stream of these pieces, and whether it has been cancelled. */
-export interface PieceStream extends TextStream {
+interface PieceStream extends TextStream {
   readonly cancelled: { with?: unknown }
 }
 
 /** What a stream does after its last piece: ends, fails with that reason, or never says another word. */
-export type StreamEnd = { readonly fails: unknown } | 'ends' | 'stays'
+type StreamEnd = { readonly fails: unknown } | 'ends' | 'stays'
 
 /** Makes a stream that gives one piece a read. */
 export function pieceStream(pieces: readonly string[], end: StreamEnd = 'ends'): PieceStream {

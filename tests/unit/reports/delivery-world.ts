@@ -9,13 +9,13 @@ import type { Database } from '../../../src/server/stores/open-database.ts'
 import { NOW } from './sample-envelope.ts'
 
 /** A clock that stands still unless a test moves it. */
-export interface HandClock extends DeliveryClock {
+interface HandClock extends DeliveryClock {
   /** Moves on, and runs what is due on the way. */
   pass(milliseconds: number): Promise<void>
 }
 
 /** An envelope that has reached the service and waits for its answer. */
-export interface Arrival {
+interface Arrival {
   /** Of the envelope's header, or the type of its only item. */
   readonly name: string
   /** When it came, in ms after the beginning. */
@@ -26,7 +26,7 @@ export interface Arrival {
 }
 
 /** A service whose every answer is given by hand, or by a rule. */
-export interface HandService {
+interface HandService {
   /** All that has come, in order. */
   readonly arrivals: readonly Arrival[]
   /** Names of `arrivals`. */
@@ -51,7 +51,7 @@ export async function settled(): Promise<void> {
 }
 
 /** Makes a clock at `NOW`. */
-export function handClock(): HandClock {
+function handClock(): HandClock {
   let now = NOW
   let alarms: { at: number; run: () => void }[] = []
   return {
@@ -79,7 +79,7 @@ export function handClock(): HandClock {
 }
 
 /** Makes a service. */
-export function handService(clock: DeliveryClock): HandService {
+function handService(clock: DeliveryClock): HandService {
   const arrivals: Arrival[] = []
   let rule: (name: string) => UpstreamAnswer | undefined = () => undefined
   return {
@@ -106,7 +106,7 @@ export function handService(clock: DeliveryClock): HandService {
 }
 
 /** One line of the drainer's log. */
-export interface LogLine {
+interface LogLine {
   readonly level: 'info' | 'warn' | 'error'
   readonly message: string
   readonly detail: Readonly<Record<string, unknown>>
@@ -122,7 +122,7 @@ export interface DeliveryWorld {
 }
 
 /** What a world is made of. */
-export interface DeliveryWorldOptions {
+interface DeliveryWorldOptions {
   readonly spool: Spool
   readonly database: Database
   readonly owner?: string

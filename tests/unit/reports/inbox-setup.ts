@@ -6,7 +6,7 @@ import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 import { eventEnvelope, NOW, sampleEnvelope } from './sample-envelope.ts'
 
 /** What the inboxes of one test are in. */
-export interface InboxPlace {
+interface InboxPlace {
   /** Of the test that runs. */
   readonly folder: TempDir
   /** In the order in which they were opened. They are closed with the test. */

@@ -4,7 +4,7 @@ import { RequestContext } from '../../../src/server/request/context.ts'
 import type { RequestServices } from '../../../src/server/request/context.ts'
 
 /** A request without a socket, and what is logged for it. */
-export interface DetachedRequest {
+interface DetachedRequest {
   readonly context: RequestContext
   /** Log entries so far, parsed. */
   readonly logs: readonly Record<string, unknown>[]

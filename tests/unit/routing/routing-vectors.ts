@@ -7,7 +7,7 @@ interface Case {
 }
 
 /** The sections of the routing vectors that judge the table and its matching. */
-export interface RoutingVectors {
+interface RoutingVectors {
   readonly sorting: readonly (Case & { patterns: readonly string[]; sorted: readonly string[] })[]
   readonly invalidTables: readonly (Case & { patterns: readonly string[]; kind: RouteTableFault })[]
   readonly validTables: readonly (Case & { patterns: readonly string[] })[]

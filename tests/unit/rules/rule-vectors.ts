@@ -13,7 +13,7 @@ interface Case {
 type Values = Readonly<Record<string, string | readonly string[]>>
 
 /** The sections of the routing vectors that judge rules. */
-export interface RuleVectors {
+interface RuleVectors {
   readonly ruleSources: readonly (Case & { source: string; path: string; captured: Values | null; for?: RuleKind })[]
   readonly destinations: readonly (Case & {
     kind: 'redirect' | 'rewrite'

@@ -4,7 +4,7 @@ import { IDEMPOTENCY_LIFETIME_MS, type IdempotencyState } from '../../../src/ser
 type Awaitable<Value> = Value | Promise<Value>
 
 /** An `IdempotencyStore`, or one behind a network. */
-export interface TestedIdempotencyStore {
+interface TestedIdempotencyStore {
   begin(key: string, now: number): Awaitable<IdempotencyState>
   finish(key: string, result: string, now: number): Awaitable<void>
   abandon(key: string): Awaitable<void>

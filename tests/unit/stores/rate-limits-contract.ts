@@ -3,7 +3,7 @@ import type { RateLimit, RateLimitResult } from '../../../src/server/stores/rate
 type Awaitable<Value> = Value | Promise<Value>
 
 /** `RateLimits`, or some behind a network. */
-export interface TestedRateLimits {
+interface TestedRateLimits {
   take(key: string, limit: RateLimit, now: number, client?: string): Awaitable<RateLimitResult>
 }
 
@@ -87,8 +87,8 @@ export function rateLimitsContract(open: () => Awaitable<readonly [TestedRateLim
 }
 
 /** Two clients, as `clientKey` names them. */
-export const HONEST = '203.0.113.9'
-export const GREEDY = '198.51.100.7'
+const HONEST = '203.0.113.9'
+const GREEDY = '198.51.100.7'
 
 /**
  * What all `RateLimits` must do for one client while another makes keys without end.

@@ -21,7 +21,7 @@ export function sessionOf(user: string, id: string, more: Partial<NewSession> = 
 }
 
 /** Starts one that is not refused. */
-export async function startIn(store: SessionStore, session: NewSession, mostOfUser: number): Promise<KeptSession> {
+async function startIn(store: SessionStore, session: NewSession, mostOfUser: number): Promise<KeptSession> {
   const kept = await store.start(session, mostOfUser)
   if (kept === undefined) throw new Error('The session was refused')
   return kept

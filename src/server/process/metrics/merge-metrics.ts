@@ -8,7 +8,7 @@ export interface MetricValues {
 }
 
 /** Metrics of several processes, added up. */
-export interface MergedMetrics {
+interface MergedMetrics {
   /** Replaces the metrics of a worker. */
   update(worker: number, metrics: readonly MetricValues[]): void
   /** Notes that a worker has ended. Its counts stay: a counter that falls would look like a restart of all workers. */

@@ -9,7 +9,7 @@ import {
 } from '@prometheus-io/client'
 
 /** Makes metrics of one registry. */
-export interface MetricMakers {
+interface MetricMakers {
   counter<Label extends string>(options: CounterConfiguration<Label>): Counter<Label>
   gauge<Label extends string>(options: GaugeConfiguration<Label>): Gauge<Label>
   histogram<Label extends string>(options: HistogramConfiguration<Label>): Histogram<Label>

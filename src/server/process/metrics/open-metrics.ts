@@ -10,7 +10,7 @@ import type { ServerCaches } from './cache-metrics.ts'
 import type { ReportStats } from '../../reports/report-counts.ts'
 
 /** What metrics read from an application. */
-export interface MeasuredApp {
+interface MeasuredApp {
   readonly admission: Admission
   readonly caches: ServerCaches
   readonly redis: { readonly connected: boolean } | undefined

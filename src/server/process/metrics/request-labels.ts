@@ -2,7 +2,7 @@ import { ROUTE_DATA_PREFIX } from '../../../shared/protocol/route-data.ts'
 import type { RequestRecord } from '../../request/request-record.ts'
 
 /** Labels of a request. No value comes from a visitor, so their number is bounded by the patterns of the route table. */
-export interface RequestLabels {
+interface RequestLabels {
   /** Pattern of the route, the runtime's own URL, `proxy` for external rewrites, `none` if nothing matched. */
   readonly route: string
   readonly kind: RequestRecord['kind']

@@ -53,7 +53,7 @@ export async function openMeters(measured: Measured): Promise<Meters> {
 }
 
 /** `millrace.data_cache_requests` of `millrace_data_cache_requests_total`: a Prometheus exporter makes that of it again. */
-export function instrumentOf(name: string): { readonly name: string; readonly unit?: string } {
+function instrumentOf(name: string): { readonly name: string; readonly unit?: string } {
   const counted = name.replace(/_total$/, '')
   const [suffix = '', unit] = UNITS.find(([ending]) => counted.endsWith(ending)) ?? []
   const plain = counted.slice(0, counted.length - suffix.length).replace('_', '.')

@@ -6,7 +6,7 @@ import { followFetches } from './outgoing-spans.ts'
 import { followRequests, type FollowRequest } from './request-spans.ts'
 
 /** What is registered with OpenTelemetry, and so has to be fed. */
-export interface OpenTelemetryParts {
+interface OpenTelemetryParts {
   readonly hasTraces: boolean
   readonly hasMetrics: boolean
   readonly trustProxy: ProxyTrust

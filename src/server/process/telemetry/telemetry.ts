@@ -25,7 +25,7 @@ export interface Telemetry {
 }
 
 /** Parts of telemetry. */
-export interface TelemetryParts {
+interface TelemetryParts {
   readonly log: Logger
   readonly trustProxy: ProxyTrust
   readonly measured: Measured

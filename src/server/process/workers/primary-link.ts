@@ -2,7 +2,7 @@ import type { MetricValues } from '../metrics/merge-metrics.ts'
 import type { PrimaryMessage, WorkerMessage } from './worker-messages.ts'
 
 /** What a worker does at the request of its primary. */
-export interface WorkerDuties {
+interface WorkerDuties {
   /** Finish answers in flight, and end; may be called again. */
   drain(): void
   /** End now. */

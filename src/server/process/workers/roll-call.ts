@@ -2,7 +2,7 @@ import type { Worker } from 'node:cluster'
 import type { PrimaryMessage } from './worker-messages.ts'
 
 /** Questions of the primary to several workers. */
-export interface RollCall {
+interface RollCall {
   /**
    * Asks workers, and waits for their answers.
    * @param question makes the message from the question's number.

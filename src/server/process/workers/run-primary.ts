@@ -10,7 +10,7 @@ const KILL_AFTER_MS = 1_000 // after the deadline for answers in flight: time fo
 const DROP_PATIENCE_MS = 500 // an action waits so long for other workers to drop values; a busy one drops them later
 
 /** What the primary works with. */
-export interface PrimaryOptions extends WorkerGroupParts {
+interface PrimaryOptions extends WorkerGroupParts {
   readonly config: Pick<Config, 'host' | 'port' | 'workers' | 'shutdownGraceMs'>
   /** Absolute path of the script that workers run. */
   readonly script: string
@@ -18,7 +18,7 @@ export interface PrimaryOptions extends WorkerGroupParts {
 }
 
 /** The primary of a group of workers that share the port; it serves nothing itself. */
-export interface Primary {
+interface Primary {
   /** Drains all workers; the second call ends them at once. */
   stop(signal: string): void
 }

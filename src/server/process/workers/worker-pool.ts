@@ -16,7 +16,7 @@
  */
 
 /** One worker. */
-export interface PooledWorker {
+interface PooledWorker {
   readonly phase: 'starting' | 'serving' | 'leaving'
   /** Milliseconds on the clock of `now`. */
   readonly since: number
@@ -50,7 +50,7 @@ export type PoolAction =
   | { readonly kind: 'stop' }
 
 /** What to do now. */
-export type PoolStep =
+type PoolStep =
   | { readonly kind: 'fork'; readonly count: number }
   /** Ask again at that time, or after the next action. */
   | { readonly kind: 'wait'; readonly until?: number }

@@ -15,7 +15,7 @@ import type { RequestSpan } from '../../request/request-reporter.ts'
 import { isServerFailure } from './is-server-failure.ts'
 
 /** The incoming request for which `fetch` is called. */
-export interface OutgoingCaller {
+interface OutgoingCaller {
   readonly trace: RequestTrace | undefined
   readonly record: Pick<RequestRecord, 'keepSpan'>
 }
@@ -31,7 +31,7 @@ export interface OutgoingRequests {
 }
 
 /** Parts for following requests. */
-export interface OutgoingParts {
+interface OutgoingParts {
   /** Origins that receive the trace: `https://api.example.com`. */
   readonly traceOrigins: readonly string[]
   /** Milliseconds, on the clock of `performance.now()`. */

@@ -10,7 +10,7 @@ const AT_ONCE = 20
 const MOST_CLIENTS = 1_000
 
 /** Counts the decisions of clients. */
-export interface PageDecisions {
+interface PageDecisions {
   /** @param client as `clientKey` names it. @param now milliseconds. @returns whether it may decide once more. */
   take(client: string, now: number): boolean
 }

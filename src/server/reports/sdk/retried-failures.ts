@@ -3,7 +3,7 @@
  * sees one failure. Bound: 1,000 failures, the oldest go first. Lifetime: half a minute from the first of them, the
  * longest that a browser waits before a retry.
  */
-export interface RetriedFailures {
+interface RetriedFailures {
   /**
    * Records a failure.
    * @param now milliseconds.

@@ -5,7 +5,7 @@ const SHARE_OF_A_CLIENT = 4
 const MOST_CLIENTS = 1_000
 
 /** A report budget for all clients together. */
-export interface SharedBudget extends Pick<ReportBudget, 'refused'> {
+interface SharedBudget extends Pick<ReportBudget, 'refused'> {
   /**
    * Takes one: freely while half of a burst is left; below that, each client has a quarter of the budget. So failures
    * that one visitor provokes do not suppress the reports of others.

@@ -2,7 +2,7 @@ import type { Event } from '@sentry/node'
 import { serializeEnvelope } from '../intake/envelope.ts'
 
 /** Facts that every transaction tells the service. */
-export interface TransactionFacts {
+interface TransactionFacts {
   /** 32 hexadecimal digits, unique. */
   readonly eventId: string
   readonly release: string

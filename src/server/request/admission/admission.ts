@@ -53,7 +53,7 @@ export interface Admission {
 }
 
 /** Options of admission. */
-export interface AdmissionOptions {
+interface AdmissionOptions {
   /** Places, at least 1. */
   readonly limit: number
   readonly turns?: RenderTurns

@@ -25,7 +25,7 @@ const LEAST_SHARED = 4 // below it there are no quarters
 export type PlaceRefusal = 'client' | 'full' | 'late'
 
 /** A request for a place. */
-export interface PlaceRequest {
+interface PlaceRequest {
   /** As `clientKey` names it. */
   readonly client: string
   /** Whether nobody waits for the answer any more. */
@@ -50,7 +50,7 @@ export interface PlaceQueue {
 }
 
 /** Their number, and what tests replace. */
-export interface PlaceQueueOptions extends Pick<SharesOptions, 'onGreedy'> {
+interface PlaceQueueOptions extends Pick<SharesOptions, 'onGreedy'> {
   /** At least 1. */
   readonly limit: number
   /** Monotonic milliseconds. */

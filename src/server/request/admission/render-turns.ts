@@ -59,7 +59,7 @@ export interface RenderTurns {
 }
 
 /** Clock and scheduler, for tests. */
-export interface TurnClock {
+interface TurnClock {
   /** Monotonic milliseconds. */
   readonly now: () => number
   /** Calls back in the next turn of the event loop, after its I/O. */

@@ -21,7 +21,7 @@ interface QueuedConnection extends Socket {
 }
 
 /** Options of the queues. */
-export interface RequestQueueOptions {
+interface RequestQueueOptions {
   /** Peers that speak for many clients. */
   readonly trustProxy: ProxyTrust
   /** Bytes of requests, without their bodies, on all connections. */

@@ -16,7 +16,7 @@ export const ONE_VISITOR: Caching = { value: 'private, no-store', shared: false 
 export const NO_STORE: Caching = { value: 'no-store', shared: false }
 
 /** Facts that decide about caching. */
-export interface CachingFacts {
+interface CachingFacts {
   readonly status: number
   /** `Cache-Control` that the author of the answer wants. */
   readonly wanted: string | undefined

@@ -68,7 +68,7 @@ function requestInDevelopment({ req, prefetch }: RequestContext): {
 const MOST_URL = 2_000 // characters; a longer one is not read by anybody
 
 /** Parts of an exception that are logged. */
-export interface DescribedError {
+interface DescribedError {
   /** Its name, or `typeof` if it is not an error. */
   readonly type: string
   readonly message: string

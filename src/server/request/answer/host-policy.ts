@@ -5,7 +5,7 @@
  */
 
 /** Facts about a page and its visitor. */
-export interface PolicyFacts {
+interface PolicyFacts {
   /** The policy that the page has if none was set before. */
   readonly own: string
   /** Host and port as visitors know them. */
@@ -17,7 +17,7 @@ export interface PolicyFacts {
 }
 
 /** A policy with what the runtime has added. */
-export interface MergedPolicy {
+interface MergedPolicy {
   /** As it was set: one header, or several. */
   readonly value: string | string[]
   /** What the page needs and the policy forbids, as `directive source`. */

@@ -29,7 +29,7 @@ export interface JudgedRedirect {
 }
 
 /** `notFound()`, `forbidden()` or `unauthorized()`. */
-export interface JudgedRefusal {
+interface JudgedRefusal {
   readonly kind: 'refusal'
   readonly signal: RefusalSignal
   readonly refusal: RefusalKind

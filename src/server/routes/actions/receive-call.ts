@@ -48,7 +48,7 @@ export type UnperformedCall =
   | { readonly kind: 'stopped'; readonly stopped: Stopped }
 
 /** A call whose body may be read. */
-export interface JudgedCall {
+interface JudgedCall {
   readonly kind: 'judged'
   /** The action that its URL names. */
   readonly named: DeclaredAction | undefined

@@ -44,7 +44,7 @@ export interface RefusedInput {
 }
 
 /** What the form holds again. */
-export type TypedInput = Pick<InvalidInput, 'values' | 'omitted'>
+type TypedInput = Pick<InvalidInput, 'values' | 'omitted'>
 
 /** A finished call. */
 export interface FinishedCall {

@@ -16,7 +16,7 @@ import { runAction, type ActionOutcome, type FinishedCall } from './run-action.t
 import { showTooLarge } from './too-large.ts'
 
 /** Result of a call. Documents and data only write it. */
-export type CallResult = UnperformedCall | FinishedResult
+type CallResult = UnperformedCall | FinishedResult
 
 /** Result of a call whose input has been read. */
 export interface FinishedResult {
@@ -30,7 +30,7 @@ export interface FinishedResult {
 }
 
 /** What an outcome means for the page. */
-export type ShownOutcome =
+type ShownOutcome =
   | Extract<ActionOutcome, { kind: 'value' }>
   | JudgedRedirect
   /** The form shows its state again. */

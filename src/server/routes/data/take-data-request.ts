@@ -14,7 +14,7 @@ import { readDataUrl } from '../../http/data-url.ts'
 import { redirectTo, sendDocumentHead, sendHead } from './data-answer.ts'
 
 /** Parts for recognising requests for route data. */
-export interface DataRequestParts {
+interface DataRequestParts {
   readonly buildId: string
   readonly routes: RouteDefinitions
   /** Whether the runtime itself answers a path, so that no page can have it. */

@@ -8,12 +8,12 @@ import type { LoaderArgs } from '../../api/loader-types.ts'
 export type Decision = RedirectDecision | RefusedUrl | ProxyTarget | MatchedRoute
 
 /** A redirect rule applies. */
-export interface RedirectDecision extends Pick<RuleRedirect, 'status' | 'location'> {
+interface RedirectDecision extends Pick<RuleRedirect, 'status' | 'location'> {
   readonly kind: 'redirect'
 }
 
 /** The URL, or a rule that applies to it, is faulty. */
-export interface RefusedUrl {
+interface RefusedUrl {
   readonly kind: 'refused'
   readonly status: FaultyDestination['status']
   /** For the log. */

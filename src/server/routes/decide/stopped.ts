@@ -27,7 +27,7 @@ export interface Stopped {
 }
 
 /** What is sent instead of a page. */
-export type Replacement = JudgedRedirect | ShownFallback
+type Replacement = JudgedRedirect | ShownFallback
 
 /** The fallback that a document renders, and that data names. */
 export interface ShownFallback extends Pick<JudgedFailure, 'retryAfter'> {

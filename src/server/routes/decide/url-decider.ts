@@ -27,7 +27,7 @@ export interface UrlDecider {
 }
 
 /** The URL of a request, as the guard leaves it. */
-export interface AskedUrl extends Pick<RuleRequest, 'pathname' | 'search' | 'host'> {
+interface AskedUrl extends Pick<RuleRequest, 'pathname' | 'search' | 'host'> {
   readonly dotSegments: boolean
 }
 

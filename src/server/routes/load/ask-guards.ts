@@ -9,13 +9,13 @@ import { ownParams, serverParts, type SegmentGuard } from './segment-loaders.ts'
 import { untilAborted } from './until-aborted.ts'
 
 /** A guard that has refused, redirected or failed, and what it has thrown. */
-export interface GuardRefusal {
+interface GuardRefusal {
   readonly guard: SegmentGuard
   readonly thrown: unknown
 }
 
 /** What the guards of a route have said. */
-export interface GuardVerdict {
+interface GuardVerdict {
   /** The first one that let nobody through; `undefined` if all let the request through. */
   readonly refusal: GuardRefusal | undefined
   /** What the verdict depends on. */

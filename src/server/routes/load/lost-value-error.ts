@@ -3,7 +3,7 @@ import { findLostValue } from '../../../shared/protocol/lost-values.ts'
 /**
  * A value of a loader or an action that would arrive in the browser as something else. Thrown outside production only.
  */
-export class LostValueError extends Error {
+class LostValueError extends Error {
   override readonly name = 'LostValueError'
 }
 

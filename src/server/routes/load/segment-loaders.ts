@@ -30,7 +30,7 @@ export interface SegmentGuard extends Pick<SegmentLoader, 'module' | 'boundaryFr
 }
 
 /** What the server runs for a route. */
-export interface ServerParts {
+interface ServerParts {
   /** Root first. */
   readonly loaders: readonly SegmentLoader[]
   /** Of the entries of its chain, root first. */

@@ -3,7 +3,7 @@ import type { ClientRequest, OutgoingHttpHeaders } from 'node:http'
 import { loadHttps, type ProxyAgents } from './proxy-agents.ts'
 
 /** A request to an upstream. */
-export interface UpstreamRequest {
+interface UpstreamRequest {
   readonly method: string
   readonly headers: OutgoingHttpHeaders
   /** Pools to take a connection from; without them, the request gets a new connection. */

@@ -1,5 +1,5 @@
 /** A timeout that runs only while the other side must act. */
-export interface Patience {
+interface Patience {
   /** Restarts the time after some progress. */
   readonly renew: () => void
   /** Stops the timeout. */

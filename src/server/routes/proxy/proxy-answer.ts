@@ -27,7 +27,7 @@ export function sendFailure(
 }
 
 /** How the answer of an upstream may end. */
-export interface AnswerEnd {
+interface AnswerEnd {
   /** All of it is sent. */
   done(): void
   /**

@@ -11,7 +11,7 @@ import { answerHeaders, bodyFraming, upstreamHeaders } from './proxy-headers.ts'
 import { joinStreams } from './join-streams.ts'
 
 /** Options for forwarding a WebSocket. */
-export interface ProxyUpgradeOptions extends ProxyOptions {
+interface ProxyUpgradeOptions extends ProxyOptions {
   /** Longest silence of a tunnel, in ms; default: 2 minutes, longer than usual ping intervals. */
   readonly idleMs?: number
   /** The answer, if the connection already has one (`responseOn`). */
@@ -128,7 +128,7 @@ function asksForWebSocket({ headers }: IncomingMessage): boolean {
 }
 
 /** An ordinary answer on a connection that Node's server has released; the connection ends with it. */
-export function responseOn(
+function responseOn(
   req: IncomingMessage,
   socket: Duplex,
   Response: typeof ServerResponse<IncomingMessage> = ServerResponse,

@@ -12,7 +12,7 @@ export function listOf(bound: readonly unknown[]): string {
  * Dates become strings, and `undefined` members are dropped. A state that JSON cannot represent is left out: the form
  * still works.
  */
-export function jsonOf(value: unknown): string {
+function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'null'
   } catch {

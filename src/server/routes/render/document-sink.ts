@@ -3,7 +3,7 @@ import type { BodyStream } from '../../request/answer/body-stream.ts'
 import { DOCUMENT_END, headStart } from './document-markup.ts'
 
 /** The runtime's additions to React's document. */
-export interface SinkAdditions {
+interface SinkAdditions {
   /** Tags for the start of the head. */
   readonly head: string
   /** Markup after the shell: hydration data and bootstrap script. */

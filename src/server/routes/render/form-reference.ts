@@ -18,7 +18,7 @@ import { listOf } from './bound-arguments.ts'
  * tells `useActionState` whether a posted state is its own, and `bind` preserves both.
  * `tests/unit/actions/form-reference` fails when React changes that.
  */
-export interface FormReference {
+interface FormReference {
   (...args: readonly unknown[]): Promise<never>
   $$FORM_ACTION(prefix: string): FormAttributes
   $$IS_SIGNATURE_EQUAL(id: string, arity: number): boolean
@@ -26,7 +26,7 @@ export interface FormReference {
 }
 
 /** Attributes that React writes on the form, or on the button. */
-export interface FormAttributes {
+interface FormAttributes {
   /** Of a hidden field that React always writes. */
   readonly name: string
   /** The page's own URL with the action's id. */
@@ -39,7 +39,7 @@ export interface FormAttributes {
 }
 
 /** The part of `FormData` that React uses. */
-export interface HiddenFields {
+interface HiddenFields {
   append(name: string, value: string): void
   forEach(callback: (this: unknown, value: string, name: string) => void, self?: unknown): void
 }

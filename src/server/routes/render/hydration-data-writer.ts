@@ -37,7 +37,7 @@ export interface HydrationExtras {
 }
 
 /** Prepares the hydration data of a view. Rejections are sent as digests only. */
-export type HydrationDataWriter = (
+type HydrationDataWriter = (
   view: RouteView,
   route: string | null,
   context: RequestContext,

@@ -1,7 +1,7 @@
 import type { PolicySources } from '../../api/define-app.ts'
 
 /** Added sources as texts, each to append to a directive of the runtime's policy. */
-export interface AddedSources {
+interface AddedSources {
   /** For `script-src` of a document with a nonce. `'strict-dynamic'` ignores origins there. */
   readonly scripts: string
   /** For `script-src` of a document without one. */

@@ -42,7 +42,7 @@ export interface DocumentRenderer {
 }
 
 /** One document. */
-export interface DocumentRequest {
+interface DocumentRequest {
   /** Key of the matched route, `null` if none matched. */
   readonly route: string | null
   /** Ids of the segments with a promise among the members of their data. */
@@ -65,7 +65,7 @@ export interface DocumentRequest {
 }
 
 /** Parts of a renderer. */
-export interface RendererParts {
+interface RendererParts {
   readonly document: ComponentType<DocumentProps>
   readonly modules: ModuleCache
   readonly manifest: AssetManifest

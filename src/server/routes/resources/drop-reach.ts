@@ -18,7 +18,7 @@ const LEAST_GAP_MS = 50
 const GAP_SHARE = 8
 
 /** Streams by client. */
-export type StreamCounts = ReadonlyMap<string, number>
+type StreamCounts = ReadonlyMap<string, number>
 
 /** The streams that a drop concerns. */
 export interface DropReach {

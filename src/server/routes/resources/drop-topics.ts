@@ -27,10 +27,10 @@ export interface DropEvent {
 }
 
 /** Writes an event to one stream. Must not throw. */
-export type DropReader = (event: DropEvent) => void
+type DropReader = (event: DropEvent) => void
 
 /** A stream's part in its topic. */
-export interface DropMembership {
+interface DropMembership {
   /** What to write first. */
   readonly opening: Buffer
   leave(): void

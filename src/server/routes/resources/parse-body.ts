@@ -29,7 +29,7 @@ export interface BodyParts {
 }
 
 /** A parsed body. */
-export type ParsedBody = CheckedValue & {
+type ParsedBody = CheckedValue & {
   /** The name of a faulty member, as the client has written it. */
   readonly nameOf?: (path: readonly PropertyKey[]) => string
 }

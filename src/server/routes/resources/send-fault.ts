@@ -6,7 +6,7 @@ import { sendText } from '../../request/answer/send-plain.ts'
 import type { RequestContext } from '../../request/context.ts'
 
 /** Why a resource route has no answer of its own. */
-export interface Fault {
+interface Fault {
   /** 400 or more. */
   readonly status: number
   /** For people, and for clients that do not ask for JSON. */

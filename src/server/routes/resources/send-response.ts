@@ -18,7 +18,7 @@ import { sendNamedFile } from './send-named-file.ts'
 const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*json|[\w.+-]*xml|javascript)|image\/svg)/i
 
 /** What answers of resource routes share. */
-export interface ResponseParts {
+interface ResponseParts {
   readonly eventStreams: EventStreamParts
   readonly unread: UnreadAnswers
 }
