@@ -245,16 +245,14 @@ function startCall(
   const { href, wants } = options
   return new Promise((resolve) => {
     const request = startRouteRequest(options, world, {
-      head({ params = {} }) {
-        request.params = params
-      },
+      head: ({ params = {} }) => request.describe(params),
       received(received) {
         const { segment, values } = received
         const { head, params } = request
         known.note(pageOf(head?.redirect?.to ?? href), params, received, head?.at)
         // Later segments in this answer are newer than that.
         const { revalidate: targets, droppedAt } = (segment === ACTION_RESULT_ID ? values.data : {}) as ActionAnswer
-        if (targets !== undefined) revalidate(targets, droppedAt)
+        if (targets) revalidate(targets, droppedAt)
       },
       settled(segment, content) {
         const id = segment.segment
@@ -272,7 +270,7 @@ function startCall(
         const ids = head?.redirect ? idsOf(head) : wants
         const isReady =
           answer && !answer.thrown && (!head?.redirect || ids.length > 0) && ids.every((id) => segments.has(id))
-        if (!over && outcome === undefined && !isReady) return
+        if (!over && !outcome && !isReady) return
         if (head?.route && head.redirect && !outcome) {
           const { redirect, ...page } = head
           known.keepAnswer(pageOf(redirect.to), page)

@@ -52,6 +52,8 @@ describe('going where an action leads', () => {
     status: 200,
     retryAfterMs: undefined,
     size: 0,
+    describe: () => undefined,
+    drop: () => undefined,
     head: { route: '/a', params: {}, scope: 'path' },
     segments: new Map([['/a#page', { segment: '/a#page', values: { data: 'You are signed in.' }, lifetime: 0 }]]),
     over: true,

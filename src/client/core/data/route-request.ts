@@ -47,31 +47,41 @@ export interface RouteRequest extends RouteRequestOptions {
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   /** Ids of the segments in the answer: a guess, until the server's answer for the URL is known. */
-  ids: readonly string[]
+  readonly ids: readonly string[]
   /** Params of the URL; a guess as well. */
-  params: RouteParams
+  readonly params: RouteParams
   /** Whether no revalidation has happened since: only then may its data be cached. */
-  current: boolean
+  readonly current: boolean
   /** Status of the answer; 0 before it. */
-  status: number
+  readonly status: number
   /** Requested delay before a retry, in milliseconds. */
-  retryAfterMs: number | undefined
+  readonly retryAfterMs: number | undefined
   /** The server's answer for the URL; absent before it is known. */
-  head?: RouteAnswer
-  outcome?: RouteDataOutcome
+  readonly head?: RouteAnswer
+  readonly outcome?: RouteDataOutcome
   /** Characters of the segments that have arrived whole. */
-  size: number
+  readonly size: number
   /** Received segments by id. */
   readonly segments: Map<string, ReceivedSegment>
   /** The last line of the answer has been read. */
-  complete?: boolean
+  readonly complete?: boolean
   /** The answer is over. */
-  over: boolean
+  readonly over: boolean
   /** Why it has ended early: `RouteLoadError` or `RouteCancelled`. */
-  failed?: Error
+  readonly failed?: Error
   /** Keeps the request running until the signal is aborted. It is aborted when no signal is left. */
   join(signal: AbortSignal): void
+  /**
+   * Takes what its caller knows of the page.
+   * @param ids as `ids`; unchanged if absent.
+   */
+  describe(params: RouteParams, ids?: readonly string[]): void
+  /** Some of its data may have been dropped. */
+  drop(): void
 }
+
+/** The same request, for this file alone. */
+type OwnRequest = { -readonly [Key in keyof RouteRequest]: RouteRequest[Key] }
 
 /** A request's environment. */
 export interface RouteRequestWorld {
@@ -116,7 +126,7 @@ export function startRouteRequest(
   const { signal } = controller
   const users = new Set<AbortSignal>()
   const record = world.journal.request({ href, wants, prefetch, startedAt, status: 0 })
-  const request: RouteRequest = {
+  const request: OwnRequest = {
     ...options,
     startedAt,
     ids: wants ?? [],
@@ -137,6 +147,12 @@ export function startRouteRequest(
       }
       user.addEventListener('abort', leave)
     },
+    describe(params, ids = request.ids) {
+      Object.assign(request, { params, ids })
+    },
+    drop() {
+      request.current = false
+    },
   }
   void run(request, world, listener, signal)
     .catch((error: unknown) => {
@@ -153,7 +169,7 @@ export function startRouteRequest(
 
 /** @throws the errors of `namedFailure`: of the network, of the reader, and of answers without route data. */
 async function run(
-  request: RouteRequest,
+  request: OwnRequest,
   world: RouteRequestWorld,
   listener: RouteRequestListener,
   signal: AbortSignal,
@@ -203,7 +219,7 @@ function fetchRouteData(
 
 /** Writes the answer into the request, and calls the listener. */
 function sinkOf(
-  request: RouteRequest,
+  request: OwnRequest,
   { learn }: RouteRequestWorld,
   listener: RouteRequestListener,
   signal: AbortSignal,

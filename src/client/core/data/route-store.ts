@@ -79,8 +79,7 @@ export function createRouteStore(
         const kept = keptMarks(head.sessions) || marks
         if (marks && marks !== kept) revalidate(['/*'], undefined, request)
         marks = kept
-        if (head.route !== route?.key) request.ids = idsOf(head)
-        request.params = head.params ?? {}
+        request.describe(head.params ?? {}, head.route === route?.key ? undefined : idsOf(head))
       },
       received: (segment) => known.note(href, request.params, segment, request.head?.at),
       settled: (segment, content) => keepSegment(known, request, { ...segment, ...content }),
@@ -92,7 +91,7 @@ export function createRouteStore(
         changed()
       },
     })
-    request.params = params
+    request.describe(params)
     requests.add(request)
     onChange()
     return request
@@ -130,7 +129,7 @@ export function createRouteStore(
 
   function revalidate(targets: readonly string[], before?: number, source?: RouteRequest): void {
     for (const request of requests) {
-      if (request !== source && mayBring(request, targets, before)) request.current = false
+      if (request !== source && mayBring(request, targets, before)) request.drop()
     }
     known.revalidate(targets, before)
   }
