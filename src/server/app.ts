@@ -15,7 +15,7 @@ import { createTelemetry, type Telemetry } from './process/telemetry/telemetry.t
 import type { Reports } from './reports/create-reports.ts'
 import { createPolicyRelay } from './reports/relay/policy-relay.ts'
 import type { Admission } from './request/admission/admission.ts'
-import { oneRequestAtATime } from './request/admission/request-queue.ts'
+import { createRequestQueue } from './request/admission/request-queue.ts'
 import type { ServerReporter } from './request/request-reporter.ts'
 import { takeActions } from './routes/actions/take-action.ts'
 import { answerFailures } from './routes/answer-failures.ts'
@@ -145,9 +145,11 @@ function runtimeHandlers(
 ): RequestHandler[] {
   const { admission, calls, config, manifest, outgoing, policyReports, reports, visitorLimits } = parts
   const { buildId } = manifest
+  const queue = createRequestQueue(config)
   return [
-    oneRequestAtATime(config),
+    queue.oneAtATime,
     openRequest({ ...parts, buildId, trustProxy: config.trustProxy, observe, telemetry }),
+    queue.longHeads,
     ...(policyReports === undefined ? [] : [createPolicyRelay(policyReports)]),
     reports.relay,
     serveRuntime({
