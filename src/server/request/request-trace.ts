@@ -39,6 +39,8 @@ interface TracedRequest {
 const TRACE_ID = /^[0-9a-f]{32}$/
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const SPAN_ID_DIGITS = 16
+/** SDKs write a few hundred. A visitor may send 8 KiB, which encoding makes longer, and a proxy bounds the headers. */
+const MOST_BAGGAGE_BYTES = 2_048
 
 /**
  * Continues the caller's trace, or begins one. Every caller can prevent sampling; only pages of this site can request
@@ -77,7 +79,9 @@ function drawSampling(traceId: string, options: TraceOptions): Pick<RequestTrace
  */
 export function traceTimings(trace: RequestTrace): string {
   const entry = `sentry-trace;desc="${traceHeader(trace)}"`
-  return trace.sampled === true ? `${entry}, baggage;desc="${baggageHeader(trace.sampling)}"` : entry
+  if (trace.sampled !== true) return entry
+  const baggage = baggageHeader(trace.sampling)
+  return baggage.length > MOST_BAGGAGE_BYTES ? entry : `${entry}, baggage;desc="${baggage}"`
 }
 
 /** Proxies send UUIDs, or the same digits without dashes. */

@@ -7,7 +7,7 @@ import { isDataPath } from '../http/data-url.ts'
 import { dropBody } from '../http/body/drop-body.ts'
 import type { Config } from '../config/config.ts'
 import { BUILD_HEADER, ROUTE_DATA_PREFIX } from '../../shared/protocol/route-data.ts'
-import { sendConstantPage, sendLocation, sendMethods, sendText } from '../request/answer/send-plain.ts'
+import { sendConstantPage, sendLocation, sendMethods, sendRefusal } from '../request/answer/send-plain.ts'
 import type { RequestLog, RequestObserver } from '../request/request-log.ts'
 import type { ServerReporter } from '../request/request-reporter.ts'
 import type { RequestTrace } from '../request/request-trace.ts'
@@ -17,15 +17,12 @@ import { RequestContext } from '../request/context.ts'
 import { hostOf, passOn } from '../request/host-request.ts'
 import { createRandomText } from '../http/random-text.ts'
 import type { RequestServices } from '../request/context.ts'
-import { first, type Refusal, type RequestJudge } from '../request/judge-request.ts'
+import { first, type RequestJudge } from '../request/judge-request.ts'
 import { judgeTarget, type JudgedTarget } from '../http/request-target.ts'
 import { clientKey } from '../http/client-key.ts'
 
 /** Ids accepted from another machine: nothing that could break a log or a header. */
 const REQUEST_ID = /^[\w.:-]{1,64}$/
-
-/** Of a refused URL, the language may be named by its first segment. */
-const MOST_OF_A_PATH = 100 // characters
 
 /** `OPTIONS *` is about the server, not a URL (RFC 9110, section 9.3.7). */
 const ANY_PAGE = 'GET, HEAD, POST, OPTIONS'
@@ -88,9 +85,11 @@ export function openRequest(parts: OpenRequestParts): RequestHandler {
     watch(context, parts)
 
     if (refusal !== undefined || target.kind !== 'ok') nameBuild(context, buildId)
-    if (refusal !== undefined) return reject(context, refusal)
+    if (refusal !== undefined) {
+      return sendRefusal(context, refusal, refusal.status === 505 ? ['Connection', 'close'] : [])
+    }
     if (req.method === 'OPTIONS' && req.url === '*') return sendMethods(context, ANY_PAGE)
-    if (target.kind === 'refused') return reject(context, target)
+    if (target.kind === 'refused') return sendRefusal(context, target)
     if (isOutside(req) && !HEALTH_PATHS.includes(context.pathname)) return answerOutside(context, target)
     if (target.kind === 'redirect') return sendLocation(context, 308, target.location)
     if (isSlashedRoot(req)) return sendLocation(context, 308, `/${target.search}`)
@@ -142,18 +141,6 @@ function isSlashedRoot({ originalUrl = '' }: IncomingMessage & { readonly origin
 /** Refused requests for route data are not marked as such yet, so the header is set here. */
 function nameBuild({ req, res }: RequestContext, buildId: string): void {
   if (req.url?.startsWith(`${ROUTE_DATA_PREFIX}/`)) res.setHeader(BUILD_HEADER, buildId)
-}
-
-function reject(context: RequestContext, { status, reason }: Refusal): void {
-  context.record.refused = reason
-  const headers = status === 505 ? ['Connection', 'close'] : []
-  const { url, headers: asked } = context.req
-  // A person sees the answer to a mistyped link.
-  const isForPerson = asked.accept?.includes('text/html') && !url?.startsWith(`${ROUTE_DATA_PREFIX}/`)
-  if (isForPerson) {
-    const texts = textsOf(context, url?.slice(0, MOST_OF_A_PATH).split(/[?#]/, 1)[0])
-    sendConstantPage(context, { status, message: fill(texts.refused, reason), texts }, headers)
-  } else sendText(context, status, reason, headers)
 }
 
 /** Writes one log line per request, and aborts its work when the client disconnects. */

@@ -79,4 +79,11 @@ describe('what the page is handed', () => {
     expect(traceTimings(begin({}, { random: () => 0.9 }))).toMatch(/^sentry-trace;desc="[0-9a-f-]{49}-0"$/)
     expect(traceTimings(begin({}))).toMatch(/-1", baggage;desc="sentry-trace_id=7f0c[^"]*sentry-sampled=true"$/)
   })
+
+  test('has no sampling that a visitor has made too long for a header', () => {
+    const baggage = Array.from({ length: 10 }, (_, n) => `sentry-${'abcdefghij'[n]}=${'"'.repeat(500)}`).join(',')
+    const trace = begin({ trace: `${OTHERS}-1`, baggage, mayDecide: () => true })
+    expect(Object.keys(trace.sampling)).toHaveLength(10)
+    expect(traceTimings(trace)).toMatch(/^sentry-trace;desc="[^"]+"$/)
+  })
 })

@@ -1,18 +1,21 @@
 import { withBasePath } from '../../../shared/base-path.ts'
+import { MAX_TARGET_BYTES } from '../../../shared/limits.ts'
+import { ROUTE_DATA_PREFIX } from '../../../shared/protocol/route-data.ts'
 import type { RequestContext } from '../context.ts'
 import { addGivenHeaders, setsCookie } from './answer-headers.ts'
 import { cachingOf, NO_STORE, PRIVATE, takeRuledCaching } from './caching.ts'
 import { constantPage, type ConstantPage } from './constant-page.ts'
 import type { JudgedRedirect } from './judge-thrown.ts'
-import { textsOf } from './texts.ts'
-import { send } from './send.ts'
+import type { Refusal } from '../judge-request.ts'
+import { fill, textsOf } from './texts.ts'
+import { send, sendAnyway } from './send.ts'
 import { type HeaderList } from '../../http/header-list.ts'
 import { CONSTANT_PAGE_POLICY } from './security-headers.ts'
 
 /** Sends a page without React: refusals of bad input, and the last resort for failures. Never stored. */
 export function sendConstantPage(context: RequestContext, page: ConstantPage, extra: HeaderList = []): void {
   const body = constantPage({ ...page, texts: page.texts ?? textsOf(context) })
-  send(context, page.status, [
+  sendAnyway(context, page.status, [
     'Content-Type',
     'text/html; charset=utf-8',
     'Content-Length',
@@ -30,7 +33,7 @@ export function sendConstantPage(context: RequestContext, page: ConstantPage, ex
 /** Sends a short text. */
 export function sendText(context: RequestContext, status: number, text: string, extra: HeaderList = []): void {
   const body = `${text}\n`
-  send(context, status, [
+  sendAnyway(context, status, [
     'Content-Type',
     'text/plain; charset=utf-8',
     'Content-Length',
@@ -59,14 +62,41 @@ export function sendPageRedirect(context: RequestContext, { status, location }: 
   sendLocation(context, context.req.method === 'POST' ? 303 : status, location)
 }
 
-/** @param location already checked by `judgeThrown` or `safeLocation`; the base path is added to a path. */
+/**
+ * Refuses a location that is longer than a URL of a request may be: it would be refused when the browser goes there. Most of
+ * it is the visitor's own URL, which a rule may repeat, and encoding it makes it up to three times as long.
+ * @param location already checked by `judgeThrown` or `safeLocation`; the base path is added to a path.
+ */
 export function sendLocation(context: RequestContext, status: number, location: string): void {
-  const headers: HeaderList = ['Location', withBasePath(location), 'Content-Length', '0']
+  const target = withBasePath(location)
+  if (target.length > MAX_TARGET_BYTES) return refuseLocation(context)
+  const headers: HeaderList = ['Location', target, 'Content-Length', '0']
   headers.push('Cache-Control', redirectCaching(context, status))
   addGivenHeaders(headers, context)
   send(context, status, headers)
   context.res.end()
 }
+
+function refuseLocation(context: RequestContext): void {
+  const headers: HeaderList = []
+  // An action has run: what it has changed in the browser is changed.
+  addGivenHeaders(headers, context)
+  sendRefusal(context, { status: 414, reason: 'redirected to a URL that is too long' }, headers)
+}
+
+/** Refuses a request for its head. A person sees the answer to a mistyped link. */
+export function sendRefusal(context: RequestContext, { status, reason }: Refusal, headers: HeaderList = []): void {
+  context.record.refused = reason
+  const { url, headers: asked } = context.req
+  const isForPerson = asked.accept?.includes('text/html') && !url?.startsWith(`${ROUTE_DATA_PREFIX}/`)
+  if (isForPerson) {
+    const texts = textsOf(context, url?.slice(0, MOST_OF_A_PATH).split(/[?#]/, 1)[0])
+    sendConstantPage(context, { status, message: fill(texts.refused, reason), texts }, headers)
+  } else sendText(context, status, reason, headers)
+}
+
+/** Of a refused URL, the language may be named by its first segment. */
+const MOST_OF_A_PATH = 100 // characters
 
 /** A rule or middleware may make a redirect public that does not depend on the visitor; a loader means its page. */
 function redirectCaching(context: RequestContext, status: number): string {

@@ -1,7 +1,7 @@
 import type { RequestContext } from '../context.ts'
 import { isSecure } from '../../http/trusted-proxy.ts'
 import { addVary, leaveUncompressed } from './answer-headers.ts'
-import type { HeaderList } from '../../http/header-list.ts'
+import { headSizeFault, HeadSizeError, type HeaderFields, type HeaderList } from '../../http/header-list.ts'
 import { fitToNotModified, fitToPage } from './host-headers.ts'
 import { securityHeaders } from './security-headers.ts'
 
@@ -9,6 +9,7 @@ import { securityHeaders } from './security-headers.ts'
  * Writes status and headers. Headers that a host, middleware or rules have set are kept, and win. What they say of scripts
  * and referrers is fitted to a page: see `host-headers.ts`. A `Cache-Control` among `headers` wins: its sender has judged
  * the one that was set (`caching.ts`), or must not be stored.
+ * @throws {HeadSizeError} and sends nothing.
  */
 export function send(context: RequestContext, status: number, headers: HeaderList): void {
   const { res } = context
@@ -19,6 +20,8 @@ export function send(context: RequestContext, status: number, headers: HeaderLis
   const already = res.getHeaderNames()
   // Middleware that has replaced `writeHead` may take a flat list for a list of pairs.
   if (already.length === 0 && !Object.hasOwn(res, 'writeHead')) {
+    const fault = headFault(context, all)
+    if (fault !== undefined) throw fault
     res.writeHead(status, all)
     return
   }
@@ -32,7 +35,40 @@ export function send(context: RequestContext, status: number, headers: HeaderLis
     else if (lower === 'content-security-policy') addPolicy(value, context)
     else if (lower === 'set-cookie' || !preset.has(lower)) res.appendHeader(name, value)
   }
+  const fault = headFault(context)
+  if (fault !== undefined) throw fault
   res.writeHead(status)
+}
+
+/**
+ * As `send`, for answers that need nothing of what a host, middleware or rules have set: if that is too large, it is left
+ * out. Not for the application's pages, which might have rights that those headers take from them.
+ */
+export function sendAnyway(context: RequestContext, status: number, headers: HeaderList): void {
+  try {
+    send(context, status, headers)
+  } catch (error) {
+    if (!(error instanceof HeadSizeError)) throw error
+    context.log.warn({ route: context.record.route }, error.message)
+    send(context, status, headers)
+  }
+}
+
+/**
+ * The fault of headers that are too large for proxies. What others have set is then dropped: the answer to the failure has
+ * to fit, too.
+ * @param fields those that would be sent; default: those that are set.
+ */
+export function headFault(
+  { givenHeaders, res }: Pick<RequestContext, 'givenHeaders' | 'res'>,
+  fields: HeaderFields = res.getHeaderNames().flatMap((name) => [name, res.getHeader(name)]),
+): HeadSizeError | undefined {
+  const fault = headSizeFault(fields)
+  if (fault === undefined) return undefined
+  for (const name of res.getHeaderNames()) if (name !== 'connection') res.removeHeader(name)
+  const given = [...(givenHeaders?.keys() ?? [])]
+  for (const name of given) givenHeaders?.delete(name)
+  return fault
 }
 
 /** Browsers enforce all policies of an answer, so that of a handler restricts what a host allows. */

@@ -161,13 +161,25 @@ export class DataAnswer {
     clearImmediate(this.#scheduled)
     this.#scheduled = undefined
     if (this.#over || this.#opened === undefined) return
+    try {
+      this.#send(this.#opened, last)
+    } catch (thrown) {
+      this.#over = true
+      this.#gone.abort()
+      reportFailure(thrown, this.#context, 'loader')
+      sendDocumentHead(this.#context, 500)
+    }
+  }
+
+  /** @throws {HeadSizeError} */
+  #send(opened: Opening, last: boolean): void {
     const text = this.#lines
     this.#lines = ''
     if (last) this.#over = true
     if (this.#body === undefined) {
       const isSmall = last && Buffer.byteLength(text) < MIN_ENCODED_BYTES
-      if (!this.#hasBody || isSmall) return this.#sendWhole(this.#opened, text)
-      this.#body = this.#startBody(this.#opened)
+      if (!this.#hasBody || isSmall) return this.#sendWhole(opened, text)
+      this.#body = this.#startBody(opened)
     }
     if (text !== '') this.#body.write(text)
     if (!last) return

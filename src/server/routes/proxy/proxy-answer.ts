@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mayBeShared } from '../../http/cache-control.ts'
 import { addVary, leaveUncompressed, mayGetCookie } from '../../request/answer/answer-headers.ts'
 import { ONE_VISITOR } from '../../request/answer/caching.ts'
+import { headFault } from '../../request/answer/send.ts'
 import { addSecurityHeaders } from '../../request/answer/security-headers.ts'
 import type { ProxyFailure } from './proxy-options.ts'
 import { answerHeaders, type Forwarded } from './proxy-headers.ts'
@@ -64,6 +65,7 @@ export function relayAnswer(
     if (isMixed(answer, res, hadCookie)) res.setHeader('Cache-Control', ONE_VISITOR.value)
     addSecurityHeaders(res, proto === 'https')
     leaveUncompressed(res)
+    if (headFault({ givenHeaders: undefined, res }) !== undefined) return false
     res.writeHead(answer.statusCode ?? 0)
   } catch {
     for (const name of headers.keys()) res.removeHeader(name)

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Request } from 'express'
 import type { HeaderList } from '../../http/header-list.ts'
-import { send } from '../../request/answer/send.ts'
+import { sendAnyway } from '../../request/answer/send.ts'
 import { sendText } from '../../request/answer/send-plain.ts'
 import type { RequestContext } from '../../request/context.ts'
 
@@ -28,7 +28,7 @@ export function sendFault(context: RequestContext, fault: Fault, extra: HeaderLi
   if (!prefersJson(context, fault)) return sendText(context, status, text, extra)
   const body = JSON.stringify({ title: STATUS_CODES[status], status, detail: text, ...members })
   const length = String(Buffer.byteLength(body))
-  send(context, status, [
+  sendAnyway(context, status, [
     'Content-Type',
     'application/problem+json',
     'Content-Length',

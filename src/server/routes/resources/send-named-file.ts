@@ -7,6 +7,7 @@ import { contentRisk } from '../../http/media-type.ts'
 import { isSecure } from '../../http/trusted-proxy.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 import { addGivenHeaders, addVary } from '../../request/answer/answer-headers.ts'
+import { headFault } from '../../request/answer/send.ts'
 import { securityHeaders } from '../../request/answer/security-headers.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { resourceCaching } from './resource-caching.ts'
@@ -47,6 +48,8 @@ export async function sendNamedFile(file: NamedFile, response: Response, context
   if (found === undefined) return sendFault(context, NOT_FOUND)
   const before = new Set(res.getHeaderNames())
   setHeaders(file, found, response, context)
+  const fault = headFault(context)
+  if (fault !== undefined) throw fault
   if (outlastsAnswer(context.req)) res.shouldKeepAlive = false
   // RFC 9110, 14.2: a range is of GET alone.
   if (context.req.method === 'HEAD') delete context.req.headers.range
