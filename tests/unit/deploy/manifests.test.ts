@@ -270,6 +270,16 @@ describe('nginx.conf', () => {
     expect(directives('proxy_http_version')).toEqual(['1.1'])
   })
 
+  test('nginx has room for the largest headers, and no answer takes an instance away', async () => {
+    const { MAX_HEAD_BYTES } = await import('../../../src/server/http/header-list.ts')
+    const [size = ''] = directives('proxy_buffer_size')
+    expect(size).toMatch(/^\d+k$/)
+    // Status line, Date, Connection, Keep-Alive and Transfer-Encoding.
+    expect(Number.parseInt(size, 10) * 1_024).toBeGreaterThan(MAX_HEAD_BYTES + 2_048)
+    const instances = directives('server').filter((value) => value.startsWith('millrace-'))
+    expect(instances.map((value) => value.split(' ')[1])).toEqual(['max_fails=0', 'max_fails=0', 'max_fails=0'])
+  })
+
   test('nginx is the one to close what is idle', async () => {
     const { setServerLimits } = await import('../../../src/server/process/server-limits.ts')
     const { createServer } = await import('node:http')
