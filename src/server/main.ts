@@ -14,7 +14,7 @@ import { makeMetrics, openMetrics, type CountConnections } from './process/metri
 import type { ServerMetrics } from './process/metrics/server-metrics.ts'
 import { drain } from './process/drain.ts'
 import { onEndSignals } from './process/end-signals.ts'
-import { limitConnections } from './process/guard-connections.ts'
+import { limitConnections } from './process/limit-connections.ts'
 import { gatherLines } from './process/gathered-log.ts'
 import { watchLoad } from './request/admission/load-watch.ts'
 import { SERVER_OPTIONS, setServerLimits } from './process/server-limits.ts'

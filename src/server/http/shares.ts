@@ -27,7 +27,7 @@ interface Holding {
 }
 
 /** Why a share is refused: everything is taken, or the client holds too much while others need it. */
-type ShareRefusal = 'full' | 'client'
+export type ShareRefusal = 'full' | 'client'
 
 const LEAST_SHARED = 4
 

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { Config } from '../config/config.ts'
 import { drain } from './drain.ts'
-import { limitConnections } from './guard-connections.ts'
+import { limitConnections } from './limit-connections.ts'
 import type { Readiness } from './readiness.ts'
 import { MAX_CONNECTIONS } from './server-limits.ts'
 import { shareConnections, type ConnectionShares } from './share-connections.ts'

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { GuardArgs, LoaderArgs } from '../../../src/server/api/loader-types.ts'
-import { guardConnections } from '../../../src/server/process/guard-connections.ts'
+import { limitConnections } from '../../../src/server/process/limit-connections.ts'
 import { setServerLimits } from '../../../src/server/process/server-limits.ts'
 import { MAX_HEAD_BYTES } from '../../../src/server/http/header-list.ts'
 import { defineSession } from '../../../src/server/secrets/define-session.ts'
@@ -87,7 +87,7 @@ describe.skipIf(findProgram('nginx') === undefined)('behind deploy/nginx.conf', 
       tiny.app.readiness.markReady()
       const server = createServer(tiny.app.messageClasses, tiny.app)
       setServerLimits(server)
-      guardConnections(server)
+      limitConnections(server)
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       apps.push(tiny)
       servers.push(server)

@@ -5,7 +5,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import { limitConnections } from '../../../src/server/process/guard-connections.ts'
+import { limitConnections } from '../../../src/server/process/limit-connections.ts'
 import { SERVER_OPTIONS, setServerLimits } from '../../../src/server/process/server-limits.ts'
 import { connectRaw, getRequest, requestRaw } from '../../support/raw-http.ts'
 import type { RawResponse } from '../../support/raw-response.ts'
