@@ -107,7 +107,15 @@ async function childrenOf(pid: number): Promise<number[]> {
 const SERVICES: readonly (readonly [string, (sink: ReportSink, killed: Promise<void>) => Promise<void> | void])[] = [
   ['up', () => undefined],
   ['slow', (sink, killed) => sink.answer((_, number) => (number < DELIVERED_FIRST ? {} : { after: killed }))],
+  [
+    'limiting',
+    (sink) => {
+      const limited = { status: 429, headers: { 'Retry-After': '60', 'X-Sentry-Rate-Limits': '60:error:key' } }
+      sink.answer((_, number) => (number < DELIVERED_FIRST ? {} : limited))
+    },
+  ],
   ['failing', (sink) => sink.answer((_, number) => (number < DELIVERED_FIRST ? {} : { status: 502 }))],
+  ['resetting', (sink) => sink.answer((_, number) => (number < DELIVERED_FIRST ? {} : { reset: true }))],
   ['down', (sink) => sink.close()],
 ]
 
