@@ -50,7 +50,7 @@ export interface RequestQueue {
   /**
    * Counts requests in progress with long headers, because thousands of open streams or half-sent bodies would fill the
    * heap: an application may read headers until the end, so they are never dropped. Answers 503 to a client above its share,
-   * and never by a reset, for which a proxy would blame the server. For behind the guard, which knows the client.
+   * and never by a reset, for which a proxy would blame the server. For behind `openRequest`, which knows the client.
    *
    * | held by all           | held by the client              | then     |
    * |-----------------------|---------------------------------|----------|
