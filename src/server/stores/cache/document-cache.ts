@@ -122,7 +122,7 @@ export function createDocumentCache(
       if (services.data.revalidations.concern(made, made.pathname)) return
       const { asked, uses, tags, since, client } = made
       const { lifetime, etag, content, encoded } = made.document
-      const key = names.learn(asked, uses, (name) => entries.delete(name))
+      const key = names.learn(asked, uses, client ?? '', (name) => entries.delete(name))
       const known = entries.get(key)
       const same = known?.etag === etag ? known : undefined
       const { headers, body: plain } = same === undefined ? content() : { headers: same.headers, body: same.plain }

@@ -1,7 +1,7 @@
 /**
  * Tells the kept documents of a page apart by the search params that were read during rendering, as `Vary` does with
  * headers. Unread params do not make a new document, so `?x=1..n` cannot fill the cache. Bounds: 1,000 pages with 32
- * copies each; the oldest go first.
+ * copies each; the oldest go first, those of a client with more than a quarter before all others.
  */
 import type { RawSearch } from '../../../shared/raw-search.ts'
 import type { SearchListener } from '../../values/track-search.ts'
@@ -66,15 +66,18 @@ export class SearchUses implements SearchListener {
 interface DocumentNames {
   /** @returns `undefined` if nothing of the page is kept. */
   find(asked: AskedDocument): string | undefined
-  /** Names a document to be kept; calls `drop` for copies that make room. */
-  learn(asked: AskedDocument, uses: SearchUses, drop: (name: string) => void): string
+  /**
+   * Names a document to be kept; calls `drop` for copies that make room.
+   * @param client for which it was made, as `clientKey` names it.
+   */
+  learn(asked: AskedDocument, uses: SearchUses, client: string, drop: (name: string) => void): string
 }
 
 interface Page {
   /** Of all documents of the page so far. */
   readonly uses: SearchUses
-  /** Names of its copies, the newest last. */
-  readonly names: Set<string>
+  /** Names of its copies, each with its client, the newest last. */
+  readonly names: Map<string, string>
 }
 
 export function createDocumentNames(): DocumentNames {
@@ -86,16 +89,18 @@ export function createDocumentNames(): DocumentNames {
       const page = pages.get(asked.page)
       return page === undefined ? undefined : nameOf(asked, page)
     },
-    learn(asked, uses, drop) {
-      let page = pages.get(asked.page)
-      if (page === undefined) pages.set(asked.page, (page = { uses: new SearchUses(), names: new Set() }), 1)
+    learn(asked, uses, client, drop) {
+      const page = pages.get(asked.page) ?? { uses: new SearchUses(), names: new Map<string, string>() }
+      pages.set(asked.page, page, 1, client)
       page.uses.join(uses)
+      const { names } = page
       const name = nameOf(asked, page)
-      page.names.delete(name)
-      page.names.add(name)
-      for (const oldest of page.names) {
-        if (page.names.size <= MOST_COPIES) break
-        page.names.delete(oldest)
+      names.delete(name)
+      names.set(name, client)
+      if (names.size > MOST_COPIES) {
+        const own = [...names.keys()].filter((other) => names.get(other) === client)
+        const [oldest = name] = own.length * 4 > MOST_COPIES ? own : names.keys()
+        names.delete(oldest)
         drop(oldest)
       }
       return name

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { createDocumentNames, SearchUses, type AskedDocument } from '../../../src/server/stores/cache/document-names.ts'
+
+const pageOf = (page: string): AskedDocument => ({ page, search: {}, queries: ['', ''] })
+const copyOf = (q: string): AskedDocument => ({ page: '/search', search: { q }, queries: [`?q=${q}`, `?q=${q}`] })
+
+function uses(...keys: readonly string[]): SearchUses {
+  const made = new SearchUses()
+  made.add(keys)
+  return made
+}
+
+test('however many pages one client asks for, those of others are found', () => {
+  const names = createDocumentNames()
+  const home = names.learn(pageOf('/'), uses(), '192.0.2.1', () => undefined)
+
+  for (let n = 0; n < 3_000; n += 1) names.learn(pageOf(`/${n}`), uses(), '192.0.2.9', () => undefined)
+
+  expect(names.find(pageOf('/'))).toBe(home)
+})
+
+test('however many copies of a page one client asks for, those of others stay', () => {
+  const names = createDocumentNames()
+  const dropped: string[] = []
+  const copy = names.learn(copyOf('shoes'), uses('q'), '192.0.2.1', (name) => dropped.push(name))
+
+  for (let n = 0; n < 100; n += 1) names.learn(copyOf(`x${n}`), uses('q'), '192.0.2.9', (name) => dropped.push(name))
+
+  expect(dropped).toHaveLength(101 - 32)
+  expect(dropped).not.toContain(copy)
+})
+
+test('copies of many clients make room for each other, the oldest first', () => {
+  const names = createDocumentNames()
+  const dropped: string[] = []
+  const made = Array.from({ length: 34 }, (_, n) =>
+    names.learn(copyOf(`x${n}`), uses('q'), `192.0.2.${n}`, (name) => dropped.push(name)),
+  )
+
+  expect(dropped).toEqual(made.slice(0, 2))
+})
