@@ -4,11 +4,16 @@ import { idempotencyKey } from '../../../src/server/routes/actions/idempotency-k
 const NOW = 1_800_000_000_000
 const DECLARED = { id: 'a', definition: {} } as never
 
-async function keyOf(cookie?: string, input: unknown = { name: 'Ann' }) {
+async function keyOf(cookie?: string, input: unknown = { name: 'Ann' }, more: object = {}) {
   const key = await idempotencyKey(
     DECLARED,
     { once: 'k', input, leading: [], form: undefined } as never,
-    { data: undefined, req: { headers: cookie === undefined ? {} : { cookie } } } as never,
+    {
+      clientAddress: { address: '192.0.2.1' },
+      data: undefined,
+      req: { headers: cookie === undefined ? {} : { cookie } },
+      ...more,
+    } as never,
   )
   if (key === undefined) throw new Error('the call has no key')
   return key
@@ -20,6 +25,19 @@ test('a call is known by its session cookies and its input, in any order of cook
   expect((await keyOf('__Host-session=2; other=2')).sent).not.toBe(sent)
   expect((await keyOf('__Host-session=1; other=2', { name: 'Bob' })).sent).not.toBe(sent)
   expect((await keyOf()).sent).not.toBe(sent)
+})
+
+test('the form of a document counts by its address, unless a cookie could be a secret; the call of a script does not', async () => {
+  const elsewhere = { clientAddress: { address: '198.51.100.7' } }
+  const isSame = async (cookie: string | undefined, more: object = {}): Promise<boolean> =>
+    (await keyOf(cookie, 'x', more)).sent === (await keyOf(cookie, 'x', { ...more, ...elsewhere })).sent
+  expect(await isSame(undefined)).toBe(false)
+  expect(await isSame('region=eu; theme=0123456789abcdef')).toBe(false)
+  expect(await isSame('region=eu; sid=0123456789abcdef')).toBe(true)
+  expect(await isSame(undefined, { data: {} })).toBe(true)
+  expect((await keyOf(undefined, 'x')).repeated(['sid=0123456789abcdef'], NOW)).toBe(
+    (await keyOf('sid=0123456789abcdef', 'x', elsewhere)).sent,
+  )
 })
 
 test('the repetition of a call that started a session is known by the cookie of the answer', async () => {

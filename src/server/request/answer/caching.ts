@@ -1,5 +1,7 @@
 import { mayBeShared } from '../../http/cache-control.ts'
 import type { RequestContext } from '../context.ts'
+import { setsCookie } from './answer-headers.ts'
+import { mayShareUnderPolicy } from './host-headers.ts'
 
 /** The `Cache-Control` of an answer. */
 export interface Caching {
@@ -48,6 +50,29 @@ export function cachingOf({
   const shared = mayBeShared(wanted)
   if (shared && guarded) return setsCookie ? ONE_VISITOR : byDefault
   return shared && setsCookie ? ONE_VISITOR : { value: wanted, shared }
+}
+
+/**
+ * Decides the `Cache-Control` of a document, as far as the request, its loaders, rules and middleware determine it.
+ * @param status 200 while the document is being rendered: no other one is shared more.
+ */
+export function documentCaching(context: RequestContext, status: number): Caching {
+  const { audience, givenHeaders, req, res } = context
+  const ruled = res.getHeader('cache-control')
+  const caching = cachingOf({
+    status,
+    wanted: givenHeaders?.get('cache-control') ?? (ruled === undefined ? undefined : String(ruled)),
+    byDefault: PRIVATE,
+    setsCookie: setsCookie(context),
+    guarded: audience.guarded,
+    answersForm: req.method === 'POST',
+  })
+  return mayShareUnderPolicy(res) ? caching : privateCaching(caching)
+}
+
+/** For a document that contains something of one visitor, such as a nonce. */
+export function privateCaching(caching: Caching): Caching {
+  return caching.shared ? PRIVATE : caching
 }
 
 /**

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { parseSetCookie } from 'cookie'
 import type { RequestContext } from '../../request/context.ts'
+import { clientKey } from '../../http/client-key.ts'
 import { cookieBase } from '../../secrets/sealed-cookie.ts'
 import type { DeclaredAction } from './action.ts'
 import type { ReceivedCall } from './read-call.ts'
@@ -10,6 +11,9 @@ import type { ReceivedCall } from './read-call.ts'
  * CSRF tokens, and settings. Any other cookie may be a session's.
  */
 const NO_SESSION = /^_(?!_(?:Host|Secure)-)|\.flash$|csrf|xsrf|consent|theme|lang|locale/i
+
+/** A shorter value may be a setting that many visitors have. */
+const SHORTEST_SECRET = 16 // characters
 
 /** The keys that identify a call. */
 export interface IdempotencyKey {
@@ -27,13 +31,17 @@ export interface IdempotencyKey {
 /**
  * Identifies a call, so that it runs once: a hash of the client's own key, of the visitor's session cookies as sent,
  * and of the input. The client's key alone is not a secret, and the outcome of a call may set a cookie, which nobody
- * else may get. The address is left out, because it changes with the network. Visitors without a session count as one.
+ * else may get.
+ *
+ * The address is left out, because it changes with the network, except for a document's form from a visitor without a
+ * cookie that could be a secret: a cache that keeps the document against our word gives the document's key to strangers.
+ * A script makes a key for each call, which nobody else knows.
  * @returns `undefined` for a call without a client key, and for one that cannot be compared.
  */
 export async function idempotencyKey(
   { id, definition }: DeclaredAction,
   { once, input, leading, form }: ReceivedCall,
-  { data, req }: Pick<RequestContext, 'data' | 'req'>,
+  { clientAddress, data, req }: Pick<RequestContext, 'clientAddress' | 'data' | 'req'>,
 ): Promise<IdempotencyKey | undefined> {
   if (once === undefined) return undefined
   // A script makes a key for each call; a document has one key for all its forms, and files that are still unread
@@ -41,8 +49,11 @@ export async function idempotencyKey(
   if (data === undefined && definition.upload !== undefined) return undefined
   const files = await fileHashes(form)
   const { cookie } = req.headers
-  const keyOf = (cookies: readonly string[]): string =>
-    hash('sha256', JSON.stringify([id, once, cookies, input, leading, files]), 'base64url')
+  const keyOf = (cookies: readonly string[]): string => {
+    const isKnown = data !== undefined || cookies.some((cookie) => valueOf(cookie).length >= SHORTEST_SECRET)
+    const client = isKnown ? '' : clientKey(clientAddress.address)
+    return hash('sha256', JSON.stringify([id, once, client, cookies, input, leading, files]), 'base64url')
+  }
   return {
     sent: keyOf(sessionCookies(cookie)),
     repeated: (setCookies, now) => keyOf(sessionCookies(withCookies(cookie, setCookies, now))),
@@ -65,6 +76,10 @@ function withCookies(header = '', setCookies: readonly string[], now: number): s
 function isDeleted(setCookie: string, now: number): boolean {
   const { maxAge, expires } = parseSetCookie(setCookie)
   return maxAge === undefined ? expires !== undefined && expires.getTime() <= now : maxAge <= 0
+}
+
+function valueOf(cookie: string): string {
+  return cookie.slice(cookie.indexOf('=') + 1)
 }
 
 /** As sent, sorted. */

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
+import { documentCaching } from '../../request/answer/caching.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { NamedAction } from '../../request/named-action.ts'
 import { argumentsPurpose } from './bound-arguments.ts'
@@ -24,6 +25,10 @@ export interface FormTarget {
   readonly namesQuery?: boolean
   /** Makes a call of this document run once, however often it is sent; absent if many visitors share the document. */
   readonly once: string | undefined
+  /** Set for a document that is streamed: its nonce makes it one visitor's. */
+  isStreamed?: boolean
+  /** Whether a form has got `once`: then the document is one visitor's. */
+  readonly hasKey?: boolean
   /**
    * Forms that belong to a `useActionState`, in the order of rendering. React's two renderers name them differently, so
    * the page that such a form is posted to must use the same renderer.
@@ -56,6 +61,7 @@ export function formTarget(context: RequestContext): FormTarget {
 class RequestForms implements FormTarget {
   readonly pathname: string
   namesQuery = false
+  isStreamed = false
   readonly stateForms: StateForm[] = []
   readonly #context: RequestContext
   #once: string | undefined = undefined
@@ -75,16 +81,15 @@ class RequestForms implements FormTarget {
   }
 
   get once(): string | undefined {
-    return isShared(this.#context) ? undefined : (this.#once ??= randomUUID())
+    const isShared = !this.isStreamed && documentCaching(this.#context, 200).shared
+    return isShared ? undefined : (this.#once ??= randomUUID())
+  }
+
+  get hasKey(): boolean {
+    return this.#once !== undefined
   }
 
   sign(id: string, text: string): string {
     return this.#context.services.secrets.sign(argumentsPurpose(id), text)
   }
-}
-
-/** Whether caches may share the document: then it must contain nothing that belongs to one call. */
-function isShared({ givenHeaders, res }: RequestContext): boolean {
-  const wanted = givenHeaders?.get('cache-control') ?? res.getHeader('cache-control')
-  return typeof wanted === 'string' && /\bpublic\b|\bs-maxage\b/i.test(wanted)
 }

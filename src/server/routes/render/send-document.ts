@@ -8,8 +8,8 @@ import { documentLifetime } from '../../stores/cache/document-lifetime.ts'
 import { traceTimings } from '../../request/request-trace.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { isSecure } from '../../http/trusted-proxy.ts'
-import { fittingReferrers, mayShareUnderPolicy } from '../../request/answer/host-headers.ts'
-import { addGivenHeaders, serverTiming, setsCookie, varyOf } from '../../request/answer/answer-headers.ts'
+import { fittingReferrers } from '../../request/answer/host-headers.ts'
+import { addGivenHeaders, serverTiming, varyOf } from '../../request/answer/answer-headers.ts'
 import { createBodyStream } from '../../request/answer/body-stream.ts'
 import { DOCTYPE, DOCUMENT_END, DocumentShapeError, headStart } from './document-markup.ts'
 import { documentTag, matchesTag } from './document-tag.ts'
@@ -17,6 +17,7 @@ import { DocumentSink } from './document-sink.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { judgeThrown, retryHeaders, type JudgedThrown } from '../../request/answer/judge-thrown.ts'
 import { stableHydrationData, type HydrationData } from './hydration-data-writer.ts'
+import type { FormTarget } from './form-target.ts'
 import type { InsertedHtml } from './inserted-html.ts'
 import type { PageTexts } from '../../../shared/texts.ts'
 import { fill, textsOf } from '../../request/answer/texts.ts'
@@ -25,7 +26,13 @@ import { escapeJson } from '../../request/answer/escape-json.ts'
 import type { LiveStream } from './render-attempt.ts'
 import type { DocumentAssets } from './route-assets.ts'
 import { type HeaderList } from '../../http/header-list.ts'
-import { cachingOf, PRIVATE, takeRuledCaching, type Caching } from '../../request/answer/caching.ts'
+import {
+  documentCaching,
+  PRIVATE,
+  privateCaching,
+  takeRuledCaching,
+  type Caching,
+} from '../../request/answer/caching.ts'
 import { send } from '../../request/answer/send.ts'
 
 /** Parts of the answer besides React's HTML. */
@@ -39,6 +46,8 @@ export interface DocumentParts {
   readonly keep?: ((document: SentDocument) => void) | undefined
   /** The hydration data for the kept document, if it differs. */
   readonly hydrationDataForAll?: () => HydrationData | undefined
+  /** Its forms, as rendered. */
+  readonly forms: Pick<FormTarget, 'hasKey'>
   /** Elements beside React's. */
   readonly inserted: Pick<InsertedHtml, 'take' | 'hasNonce'>
   /** Seconds after which a visitor who gets this failure may retry. */
@@ -72,7 +81,7 @@ class WholeDocument {
     this.#chunks = chunks
     this.#parts = parts
     this.#context = context
-    this.#caching = documentCaching(parts, context)
+    this.#caching = wholeCaching(parts, context)
     this.#nonce = this.#caching.shared ? '' : context.nonce
     this.#besides = inserted.take() + jsonLdTags(metadata)
     if (!html.endsWith(DOCUMENT_END)) throw new DocumentShapeError()
@@ -192,7 +201,8 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   const { nonce, req, res } = context
   const encoding = negotiate(context)
   const texts = textsOf(context)
-  const caching = privateCaching(documentCaching(parts, context))
+  // It contains inline scripts and so a nonce.
+  const caching = privateCaching(takeCaching(parts, context))
   const headers = documentHeaders(parts, context, nonce, caching)
   if (encoding !== undefined) headers.push('Content-Encoding', encoding)
   send(context, parts.status, headers)
@@ -258,23 +268,18 @@ function negotiate(context: RequestContext): Encoding | undefined {
   return negotiateEncoding(context.req.headers['accept-encoding'] as string | undefined)
 }
 
-function documentCaching({ status, hydrationData, inserted }: DocumentParts, context: RequestContext): Caching {
-  const ruled = takeRuledCaching(context)
-  const caching = cachingOf({
-    status,
-    wanted: context.givenHeaders?.get('cache-control') ?? ruled,
-    byDefault: PRIVATE,
-    setsCookie: setsCookie(context),
-    guarded: context.audience.guarded,
-    answersForm: context.req.method === 'POST',
-  })
-  const isWithoutNonce = hydrationData.start === undefined && !inserted.hasNonce()
-  return isWithoutNonce && mayShareUnderPolicy(context.res) ? caching : privateCaching(caching)
+function wholeCaching(parts: DocumentParts, context: RequestContext): Caching {
+  const { forms, hydrationData, inserted } = parts
+  const caching = takeCaching(parts, context)
+  const isForAll = hydrationData.start === undefined && !inserted.hasNonce() && !forms.hasKey
+  return isForAll ? caching : privateCaching(caching)
 }
 
-/** A streamed document contains inline scripts and so a nonce, which makes it private. */
-function privateCaching(caching: Caching): Caching {
-  return caching.shared ? PRIVATE : caching
+/** Rules and middleware have said theirs on the response, which gets the decision instead. */
+function takeCaching({ status }: DocumentParts, context: RequestContext): Caching {
+  const caching = documentCaching(context, status)
+  takeRuledCaching(context)
+  return caching
 }
 
 /**

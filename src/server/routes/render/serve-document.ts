@@ -233,6 +233,7 @@ class DocumentRendering {
             ? undefined
             : this.#hydrationDataOf({ ...view, search }, route, context, { metas })
         },
+        forms,
         keep,
         inserted,
       }),
@@ -247,8 +248,10 @@ class DocumentRendering {
     context.startDeadline(this.#parts.renderTimeoutMs)
     let { posted } = request
     const whole = isCrawler(context.req.headers['user-agent'])
-    const render = (to: FormTarget, toTheEnd: () => boolean) =>
-      withForms(to, () => renderStream(tree, context, toTheEnd, posted?.state))
+    const render = (to: FormTarget, toTheEnd: () => boolean) => {
+      to.isStreamed = true
+      return withForms(to, () => renderStream(tree, context, toTheEnd, posted?.state))
+    }
     // The posted form may be inside a pending boundary, or have another key here.
     let attempt = await render(forms, () => whole || (posted && !hasForm(posted.state, forms.stateForms)) === true)
     const keyed = posted && withKey(posted, forms.stateForms)
