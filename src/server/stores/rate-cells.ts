@@ -19,7 +19,7 @@ export interface RateLimitResult {
 }
 
 /** A limit in whole microseconds. */
-interface RateCells {
+export interface RateCells {
   /** Time until all points are back. */
   readonly window: number
   /** Time until one point is back. */

@@ -1,7 +1,7 @@
 /**
  * Rate limits by key, as `rate-cells.ts` counts them. At most 100,000 keys: those that have all their points back are
- * dropped. Applications may use visitors' input as keys, such as email addresses, and no visitor may lift the limits of
- * others by inventing keys.
+ * dropped. Applications may use visitors' input as keys, such as email addresses, and no visitor may lift limits by
+ * inventing keys, neither those of others nor its own (`crowded-keys.ts`).
  */
 import type { RateLimit, RateLimitResult } from './rate-cells.ts'
 import type { Store, StoreKind } from './store.ts'

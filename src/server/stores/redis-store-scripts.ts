@@ -15,6 +15,7 @@
  * Expiries are in microseconds, epochs in milliseconds since the epoch. A script's first change is one that Redis allows
  * when it is full, where it only frees or ends; Redis then allows the rest as well.
  */
+import { ENTRIES_A_CELL } from './crowded-keys.ts'
 import { CLIENT_SHARE, EPOCH_LIFETIME_MS } from './store.ts'
 
 /** Entries that one call removes at most, where it adds one. */
@@ -174,19 +175,33 @@ redis.call('ZREMRANGEBYRANK', p .. ':h', 0, -tonumber(ARGV[5]) - 1)
 return { ended, whole(epoch) }
 `
 
-/** key, client, now, window and interval; most entries. Gives 0, or without a point the moment at which all are back. */
+/**
+ * key, client, now, window and interval; most entries; name and number of its shared cell, as `crowded-keys.ts` says.
+ * Gives 0, or without a point the moment at which all are back.
+ */
 export const TAKE = `${COMMON}
-local key, client, now = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local key, client, now, most = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[6])
 local latest, interval = now + tonumber(ARGV[4]), tonumber(ARGV[5])
 local found = find(key, now)
+if not found then
+  sweep(now)
+  local level = most * ${CLIENT_SHARE}
+  if tonumber(redis.call('HGET', p .. ':t', 'entries') or 0) >= most then
+    level = math.min(level, most / math.max(1, redis.call('ZCARD', p .. ':entries')))
+  end
+  if tonumber(redis.call('ZSCORE', p .. ':entries', client) or 0) >= level then
+    local count = 1
+    while count * ${2 * ENTRIES_A_CELL} <= level do count = count * 2 end
+    key, client = ARGV[7] .. whole(tonumber(ARGV[8]) % count), '+' .. client
+    found = find(key, now)
+  end
+end
 local stands = found and tonumber(found[4]) or now
 local owner = found and found[3] or client
 local taken = stands + interval
 if taken <= latest then
-  sweep(now)
-  makeRoom(owner, 'entries', tonumber(ARGV[6]))
-  local _, isMore = save(key, '', '', owner, taken, 0)
-  if isMore then makeRoom(owner, 'entries', tonumber(ARGV[6])) end
+  if not found then makeRoom(owner, 'entries', most - 1) end
+  save(key, '', '', owner, taken, 0)
   return '0'
 end
 if stands > latest then save(key, '', '', owner, latest, 0) end

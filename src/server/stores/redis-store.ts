@@ -1,3 +1,4 @@
+import { cellOf, cellsName } from './crowded-keys.ts'
 import { ALLOWED, rateCells, refusal, toMicros } from './rate-cells.ts'
 import type { RedisLink } from './redis-link.ts'
 import { redisRoom } from './redis-memory.ts'
@@ -53,7 +54,8 @@ export function createRedisStore(link: Pick<RedisLink, 'script' | 'prefix' | 'ma
     async take(key, limit, nowMs, client) {
       const cells = rateCells(limit)
       const now = toMicros(nowMs)
-      const fullAt = Number(await run(TAKE, key, client, now, cells.window, cells.interval, mostEntries()))
+      const given = [key, client, now, cells.window, cells.interval, mostEntries()]
+      const fullAt = Number(await run(TAKE, ...given, cellsName(client, cells), cellOf(key)))
       return fullAt === 0 ? ALLOWED : refusal(fullAt, now, cells)
     },
   }

@@ -1,8 +1,9 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { countGreediest, cutGreediest, type HeldByClient } from './fair-level.ts'
+import { levelOf, sharedPlace, type LimitPlace } from './crowded-keys.ts'
 import { createGroupedWrites, type GroupedWrites } from './grouped-writes.ts'
 import type { Database } from './open-database.ts'
-import { ALLOWED, rateCells, refusal, toMicros } from './rate-cells.ts'
+import { ALLOWED, rateCells, refusal, toMicros, type RateCells } from './rate-cells.ts'
 import {
   CLIENT_SHARE,
   EPOCH_LIFETIME_MS,
@@ -18,6 +19,8 @@ import {
 import { storeStatements, type StoreStatements } from './store-tables.ts'
 
 const SWEEP_EVERY = 256 // writes
+const MOST_CROWDED = 1_000 // clients
+const CROWDED_MICROS = 1_000_000 // counting the keys of a client takes a millisecond
 const COUNT_SHARE = 16 // of a bound: how far above it the entries may be, because counting them all takes milliseconds
 
 /**
@@ -37,14 +40,17 @@ class SqliteStore implements Store {
   readonly #sql: StoreStatements
   readonly #writes: GroupedWrites
   #written = 0
-  /** Since all were counted. */
-  #added = { entries: 0, bytes: 0 }
+  /** Since all were counted. Limits are counted at the first write of a process. */
+  #added: Record<Measure, number>
+  /** Of limits: clients that had no room for more when they were counted, and how much they may have. */
+  #crowded = new Map<string, { readonly level: number; countedAt: number }>()
 
   constructor(database: Database, kind: StoreKind) {
     this.#database = database
     this.#kind = kind
     this.#sql = storeStatements(kind.name)
     this.#writes = createGroupedWrites(database)
+    this.#added = { entries: kind.name === 'limits' ? kind.entries : 0, bytes: 0 }
   }
 
   async get(key: string, now: number): Promise<StoredEntry | undefined> {
@@ -79,14 +85,30 @@ class SqliteStore implements Store {
   async take(...[key, limit, nowMs, client]: Parameters<Store['take']>): ReturnType<Store['take']> {
     const cells = rateCells(limit)
     const now = toMicros(nowMs)
-    if (this.#run(this.#sql.take, { key, client, now, ...cells }) > 0) {
+    const place = this.#placeOf({ key, client }, cells, now)
+    if (this.#run(this.#sql.take, { ...place, now, ...cells }) > 0) {
       this.#tidy(now, 0)
       return ALLOWED
     }
     const latest = now + cells.window
-    const fullAt = this.#database.statement(this.#sql.get).get(key, now)?.['expiresMicros'] ?? latest
-    if (Number(fullAt) > latest) this.#run(this.#sql.bringBack, { key, latest })
+    const fullAt = this.#database.statement(this.#sql.get).get(place.key, now)?.['expiresMicros'] ?? latest
+    if (Number(fullAt) > latest) this.#run(this.#sql.bringBack, { key: place.key, latest })
     return refusal(Number(fullAt), now, cells)
+  }
+
+  #placeOf(own: LimitPlace, cells: RateCells, now: number): LimitPlace {
+    const { key, client } = own
+    const crowd = this.#crowded.get(client)
+    if (crowd === undefined || this.#database.statement(this.#sql.get).get(key, now) !== undefined) return own
+    if (Math.abs(now - crowd.countedAt) >= CROWDED_MICROS) {
+      crowd.countedAt = now
+      const held = this.#database.statement(this.#sql.held).get(client, now)?.['entries']
+      if (Number(held) < crowd.level) {
+        this.#crowded.delete(client)
+        return own
+      }
+    }
+    return sharedPlace(key, client, cells, crowd.level)
   }
 
   #put(entry: StoreEntry, now: number, { ifAbsent, ifVersion, mostOfGroup, ...given }: PutOptions): PutResult {
@@ -132,7 +154,23 @@ class SqliteStore implements Store {
     if (this.#added.entries * COUNT_SHARE < mostEntries && this.#added.bytes * COUNT_SHARE < mostBytes) return
     this.#added = { entries: 0, bytes: 0 }
     const { clients, ...totals } = this.#database.statement(this.#sql.totals).get() as unknown as Totals
+    if (this.#kind.name === 'limits') return this.#makeRoomForLimits(totals.entries, clients, now)
     for (const measure of ['entries', 'bytes'] as const) this.#makeRoom(measure, totals[measure], clients)
+  }
+
+  /** A client whose keys are forgotten is free of their limits: that happens only where all together have too many. */
+  #makeRoomForLimits(total: number, clients: number, now: number): void {
+    const most = this.#kind.entries
+    const level = levelOf(total, most, clients)
+    const rows =
+      total < level ? [] : this.#database.statement(this.#sql.greediest.entries).all(Math.ceil(level) - 1, MOST_CROWDED)
+    const greediest = rows as unknown as readonly HeldByClient[]
+    this.#crowded = new Map(greediest.map(({ client }) => [client, { level, countedAt: now }]))
+    if (total > most) {
+      cutGreediest({ total, most }, greediest, (client, kept) =>
+        this.#run(this.#sql.removeBeyond.entries, client, kept),
+      )
+    }
   }
 
   /** Cuts the clients that have too much, as far as necessary. */

@@ -61,6 +61,7 @@ ON CONFLICT (key) DO UPDATE SET
   client = CASE WHEN expires_at > :now THEN client ELSE :client END, expires_at = ${taken}
 WHERE ${taken} <= :now + :window`,
     bringBack: `UPDATE ${entries} SET expires_at = :latest WHERE key = :key AND expires_at > :latest`,
+    held: `SELECT count(*) AS entries FROM ${entries} WHERE client = ? AND expires_at > ?`,
     totals: `
 SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes, count(DISTINCT client) AS clients FROM ${entries}`,
     /** Clients above an amount, largest first. */

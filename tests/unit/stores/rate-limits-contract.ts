@@ -97,14 +97,64 @@ const GREEDY = '198.51.100.7'
 export function crowdedRateLimitsContract(open: (keys: number) => Awaitable<TestedRateLimits>): void {
   const once: RateLimit = { points: 1, seconds: 3_600 }
 
-  it('forgets keys of the client that has too many, the oldest first, and none of others', async () => {
+  it('forgets no key of the client that has too many, and none of others', async () => {
     const limits = await open(10)
     for (const key of ['a', 'b', 'c']) await limits.take(key, once, NOW, HONEST)
     for (let key = 0; key < 50; key += 1) await limits.take(`greedy ${key}`, once, NOW + key, GREEDY)
     const allowed = async (key: string, client: string): Promise<boolean> =>
       (await limits.take(key, once, NOW + 60, client)).allowed
-    for (const key of ['a', 'b', 'c', 'greedy 49']) expect(await allowed(key, HONEST)).toBe(false)
-    expect(await allowed('greedy 0', GREEDY)).toBe(true)
+    for (const key of ['a', 'b', 'c']) expect(await allowed(key, HONEST)).toBe(false)
+    for (const key of ['greedy 0', 'greedy 3', 'greedy 49', 'greedy 50']) expect(await allowed(key, GREEDY)).toBe(false)
+    for (const key of ['d', 'greedy 51']) expect(await allowed(key, HONEST)).toBe(true)
+  })
+
+  const guess: RateLimit = { points: 10, seconds: 900 }
+  const day: RateLimit = { points: 1, seconds: 86_400 }
+
+  it.each([
+    { clients: [GREEDY], most: 10 },
+    { clients: [GREEDY, '198.51.100.8'], most: 20 },
+    { clients: [GREEDY, '198.51.100.8', '198.51.100.9', '198.51.100.10'], most: 20 },
+  ])('frees no client of a limit by keys that last longer: $clients', async ({ clients, most }) => {
+    const limits = await open(200)
+    let allowed = 0
+    const guesses = async (now: number): Promise<void> => {
+      for (const client of clients) {
+        for (let call = 0; call < 40; call += 1) {
+          if ((await limits.take('password of ann', guess, now, client)).allowed) allowed += 1
+        }
+      }
+    }
+    await guesses(NOW)
+    for (let round = 0; round < 5; round += 1) {
+      for (let key = 0; key < 300; key += 1) {
+        for (const client of clients) await limits.take(`${client} ${round} ${key}`, day, NOW + round, client)
+      }
+      await guesses(NOW + round)
+    }
+    expect(allowed).toBeGreaterThanOrEqual(10)
+    expect(allowed).toBeLessThanOrEqual(most * clients.length)
+    expect((await limits.take('password of bob', guess, NOW + 9, HONEST)).allowed).toBe(true)
+  })
+
+  it('locks out nobody behind the address of a client that has too many keys, as long as it has not used up its limits', async () => {
+    const limits = await open(10)
+    for (let key = 0; key < 50; key += 1) await limits.take(`news ${key}`, day, NOW, GREEDY)
+    for (let call = 0; call < guess.points; call += 1) {
+      expect((await limits.take('password of ann', guess, NOW, GREEDY)).allowed).toBe(true)
+    }
+    expect((await limits.take('password of ann', guess, NOW, GREEDY)).allowed).toBe(false)
+    expect((await limits.take('password of ann', guess, NOW + 90_000, GREEDY)).allowed).toBe(true)
+  })
+
+  it('counts each key by itself again when there is room', async () => {
+    const limits = await open(10)
+    for (let key = 0; key < 50; key += 1) await limits.take(`news ${key}`, day, NOW, GREEDY)
+    const later = NOW + 86_400_000
+    for (const key of ['a', 'b', 'c']) {
+      expect((await limits.take(key, once, later, GREEDY)).allowed).toBe(true)
+      expect((await limits.take(key, once, later, GREEDY)).allowed).toBe(false)
+    }
   })
 
   it('counts a key for the client that has begun it: no other can push it out by using it', async () => {
