@@ -8,13 +8,17 @@ import type { Refuse } from './rule-error.ts'
 import type { RuleSubject } from './rule-request.ts'
 import { NO_CAPTURES } from './captures.ts'
 import { compileExpression } from './expression.ts'
+import { LongTextError, type AskedPart } from './long-text-error.ts'
 import { ExpressionError } from './linear-syntax.ts'
 
 /** Compiled conditions. */
 export interface Conditions {
   /** Possible captures of `has`. */
   readonly names: ReadonlySet<string>
-  /** @returns the captures of `has`; `undefined` if the rule does not apply. */
+  /**
+   * @returns the captures of `has`; `undefined` if the rule does not apply.
+   * @throws {LongTextError} for a text that is too long for the expression of a value.
+   */
   readonly match: (subject: RuleSubject) => Captures | undefined
 }
 
@@ -29,7 +33,7 @@ type Found = string | readonly string[] | undefined
 /** RFC 9110, section 5.6.2. */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/i
 
-const TYPES = ['header', 'cookie', 'query', 'host']
+const TYPES: readonly unknown[] = ['header', 'cookie', 'query', 'host']
 
 /** @throws the errors of `refuse`, for a malformed condition. */
 export function compileConditions(has: unknown, missing: unknown, refuse: Refuse, loadEngine: LoadEngine): Conditions {
@@ -68,7 +72,7 @@ function compileCondition(
 ): Condition {
   if (typeof item !== 'object' || item === null) return refuse('is not an object', 'Write { type, key, value }')
   const { type, key, value } = item as Readonly<Record<string, unknown>>
-  if (typeof type !== 'string' || !TYPES.includes(type)) {
+  if (!isType(type)) {
     return refuse(`has the type ${JSON.stringify(type)}`, `Use one of ${TYPES.join(', ')}`)
   }
   if (value !== undefined && typeof value !== 'string') {
@@ -77,14 +81,14 @@ function compileCondition(
   const expected = value === undefined || value === '' ? undefined : compileValue(value, refuse, loadEngine)
   if (type === 'host') {
     if (expected === undefined) return refuse('names no host', 'Give the host as value')
-    return { names: ['host', ...expected.names], holds: compare(readHost, expected, 'host') }
+    return { names: ['host', ...expected.names], holds: compare('host', readHost, expected) }
   }
   if (typeof key !== 'string' || key === '') return refuse(`has no key`, `Name the ${type} as key`)
   if (type === 'header' && !HEADER_NAME.test(key))
     return refuse('has a key that is not the name of a header', 'Write one')
   const name = type === 'header' ? key.toLowerCase() : key
   const read = type === 'header' ? readHeader(name) : type === 'cookie' ? readCookie(name) : readQuery(name)
-  if (expected !== undefined) return { names: expected.names, holds: compare(read, expected) }
+  if (expected !== undefined) return { names: expected.names, holds: compare(type, read, expected) }
 
   const captureName = captureNameOf(name)
   return {
@@ -101,6 +105,8 @@ function compileCondition(
 /** Accepted values of a condition. */
 interface ExpectedValue {
   readonly names: readonly string[]
+  /** Characters of the longest text that it may be asked about. */
+  readonly longest: number
   /** @returns the captures of the named groups, if the whole text matches. */
   readonly match: (text: string) => ReadonlyMap<string, string> | undefined
 }
@@ -115,11 +121,13 @@ function compileValue(
   refuse: (broken: string, wayOut: string) => never,
   loadEngine: LoadEngine,
 ): ExpectedValue {
-  if (LITERAL.test(value)) return { names: [], match: (text) => (text === value ? NO_GROUPS : undefined) }
+  if (LITERAL.test(value))
+    return { names: [], longest: Infinity, match: (text) => (text === value ? NO_GROUPS : undefined) }
   try {
-    const { names, match } = compileExpression(value, { ignoreCase: false, captures: 'named' }, loadEngine)
+    const { names, longest, match } = compileExpression(value, { ignoreCase: false, captures: 'named' }, loadEngine)
     return {
       names: [...new Set(names.filter((name) => name !== undefined))],
+      longest,
       match(text) {
         const ranges = match(text)
         if (ranges === undefined) return undefined
@@ -138,20 +146,23 @@ function compileValue(
 }
 
 /** The whole value must match; of several values the last one is compared. */
-function compare(
-  read: (subject: RuleSubject) => Found,
-  expected: ExpectedValue,
-  wholeName?: string,
-): Condition['holds'] {
+function compare(type: AskedPart, read: (subject: RuleSubject) => Found, expected: ExpectedValue): Condition['holds'] {
   return (subject, captured) => {
     const found = read(subject)
     const text = typeof found === 'object' ? found.at(-1) : found
+    if (text !== undefined && text.length > expected.longest) {
+      throw new LongTextError(type, text.length, expected.longest)
+    }
     const groups = text === undefined ? undefined : expected.match(text)
     if (text === undefined || groups === undefined) return false
     for (const [name, value] of groups) captured.set(name, { value, encoded: false })
-    if (wholeName !== undefined && expected.names.length === 0) captured.set(wholeName, { value: text, encoded: false })
+    if (type === 'host' && expected.names.length === 0) captured.set('host', { value: text, encoded: false })
     return true
   }
+}
+
+function isType(type: unknown): type is Exclude<AskedPart, 'path'> {
+  return TYPES.includes(type)
 }
 
 function readHeader(name: string): (subject: RuleSubject) => Found {

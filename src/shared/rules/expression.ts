@@ -14,9 +14,14 @@ export type Ranges = ArrayLike<number>
 interface Expression {
   /** The name of each capturing group, from group 1 on. */
   readonly names: readonly (string | undefined)[]
+  /** Characters of the longest text that it may be asked about. */
+  readonly longest: number
   /** @returns the groups' ranges if the whole text matches. */
   readonly match: (text: string) => Ranges | undefined
 }
+
+/** The bound of a text's length times the steps of the expression: 6 ms, and 36 ms for the worst expressions. */
+const MOST_STEPS = 600_000
 
 /** The only look-ahead of an expression, and the elements before it. */
 interface LookAhead {
@@ -38,13 +43,14 @@ export function compileExpression(source: string, options: ReadingOptions, loadE
   const { RE2JS, RegExpParser } = loadEngine()
   const pattern = parsePattern(source, options, new RegExpParser({ ecmaVersion: 2025 }))
   const lookAhead = lookAheadOf(pattern, options)
-  const { text, names } = writeLinear([pattern], options, lookAhead?.node)
+  const { text, names, size } = writeLinear([pattern], options, lookAhead?.node)
   const wanted = RE2JS.compile(text)
-  const refused =
-    lookAhead && RE2JS.compile(writeLinear([...lookAhead.before, lookAhead.node.alternatives], options).text)
+  const ahead = lookAhead && writeLinear([...lookAhead.before, lookAhead.node.alternatives], options)
+  const refused = ahead && RE2JS.compile(ahead.text)
 
   return {
     names,
+    longest: Math.floor(MOST_STEPS / Math.max(1, size + (ahead?.size ?? 0))),
     match(text) {
       const matcher = wanted.matcher(text)
       if (!matcher.matches() || refused?.matcher(text).lookingAt() === true) return undefined

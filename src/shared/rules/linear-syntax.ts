@@ -31,6 +31,8 @@ interface Written {
   readonly text: string
   /** The name of each capturing group, in order; a repeat of more than 1,000 contains its groups several times. */
   readonly names: readonly (string | undefined)[]
+  /** Number of steps with all repeats written out. The time for a text is at most proportional to it, times its length. */
+  readonly size: number
 }
 
 interface Flags {
@@ -41,7 +43,7 @@ interface Flags {
 /** RE2's limit for a repeat, and for the product of nested repeats. */
 const MOST_REPEATS = 1_000
 
-/** The time for one text is at most proportional to this; counted repeats are written out. */
+/** Beyond this, an expression could be asked about short texts only; counted repeats are written out. */
 const LONGEST_PROGRAM = 5_000 // instructions
 
 const SPACES: CodePointSet = [
@@ -91,7 +93,7 @@ export function writeLinear(parts: readonly ExpressionPart[], options: ReadingOp
   }
   const flags: Flags = { ignoreCase: options.ignoreCase, dotAll: false }
   const text = parts.map((part) => ('type' in part ? write(part, flags) : `(?:${writeOptions(part, flags)})`)).join('')
-  return { text, names }
+  return { text, names, size }
 
   function write(node: AST.Node, flags: Flags): string {
     if (node === skipped) return ''

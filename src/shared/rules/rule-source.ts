@@ -7,6 +7,7 @@ import type { Refuse } from './rule-error.ts'
 import type { RulePath } from './rule-path.ts'
 import { NO_CAPTURES } from './captures.ts'
 import { compileExpression } from './expression.ts'
+import { LongTextError } from './long-text-error.ts'
 import { ExpressionError } from './linear-syntax.ts'
 import { compilePlainSource } from './plain-source.ts'
 import { withoutOwnLookAheads } from './segment-without.ts'
@@ -22,7 +23,10 @@ export interface RuleSource {
   readonly unnamed: number
   /** The common first segment of all paths that match, in lower case; `undefined` if it varies. */
   readonly firstSegment: string | undefined
-  /** @returns `undefined` if the path does not match. */
+  /**
+   * @returns `undefined` if the path does not match.
+   * @throws {LongTextError} for a path that is too long for the source's expression.
+   */
   readonly match: (path: RulePath) => Captures | undefined
 }
 
@@ -84,8 +88,13 @@ function compileFinder(
   try {
     const keys: Key[] = []
     const expression = expressionOf(withoutOwnLookAheads(tokens, parsed), keys, refuse)
-    const { names, match } = compileExpression(expression, { ignoreCase: true, captures: 'all' }, loadEngine)
-    if (names.length === keys.length) return match
+    const { names, longest, match } = compileExpression(expression, { ignoreCase: true, captures: 'all' }, loadEngine)
+    if (names.length === keys.length) {
+      return (path) => {
+        if (path.length > longest) throw new LongTextError('path', path.length, longest)
+        return match(path)
+      }
+    }
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error
     return refuse('source-unparsable', `source cannot be matched: ${error.message}`, error.wayOut)

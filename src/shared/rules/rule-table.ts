@@ -1,3 +1,4 @@
+import { LongTextError } from './long-text-error.ts'
 import type { Captures } from './captures.ts'
 import type { Conditions } from './conditions.ts'
 import type { RulePath } from './rule-path.ts'
@@ -25,6 +26,7 @@ export interface RuleTable<Rule extends ConditionalRule> {
   /**
    * Finds the first matching rule, in the order of the table.
    * @param from index at which to start.
+   * @throws {LongTextError} for a text that is too long for a rule's expression.
    */
   readonly find: (subject: RuleSubject, from: number) => RuleHit<Rule> | undefined
   /** Whether a rule may match requests for this path, if its conditions hold. */
@@ -77,7 +79,16 @@ function firstFrom(list: readonly Placed<unknown>[], from: number): number {
   return first === -1 ? list.length : first
 }
 
-function capturesOf({ source, conditions }: ConditionalRule, subject: RuleSubject): Captures | undefined {
+function capturesOf(rule: ConditionalRule, subject: RuleSubject): Captures | undefined {
+  try {
+    return joinedCaptures(rule, subject)
+  } catch (thrown) {
+    if (thrown instanceof LongTextError) thrown.source = rule.source.text
+    throw thrown
+  }
+}
+
+function joinedCaptures({ source, conditions }: ConditionalRule, subject: RuleSubject): Captures | undefined {
   const fromPath = source.match(subject.path)
   const fromRequest = fromPath && conditions.match(subject)
   if (fromPath === undefined || fromRequest === undefined) return undefined

@@ -1,5 +1,6 @@
 import type { Route, RouteTable } from '../../../shared/route-table.ts'
 import type { FaultyDestination } from '../../../shared/rules/destination-fault.ts'
+import type { LongTextError } from '../../../shared/rules/long-text-error.ts'
 import type { RuleRedirect } from '../../../shared/rules/redirect-for.ts'
 import type { Resolution } from '../../../shared/rules/resolve-route.ts'
 import type { LoaderArgs } from '../../api/loader-types.ts'
@@ -15,7 +16,7 @@ interface RedirectDecision extends Pick<RuleRedirect, 'status' | 'location'> {
 /** The URL, or a rule that applies to it, is faulty. */
 interface RefusedUrl {
   readonly kind: 'refused'
-  readonly status: FaultyDestination['status']
+  readonly status: FaultyDestination['status'] | LongTextError['status']
   /** For the log. */
   readonly reason: string
   /** For the visitor. */
@@ -47,6 +48,16 @@ export function refusedRule(what: 'redirect' | 'rewrite', { source, fault, statu
     status,
     reason: `the ${what} ${source} cannot be filled in: ${fault}`,
     text: status < 500 ? 'Bad request' : `This ${what} is broken`,
+  }
+}
+
+/** A text of the request is too long for the expression of a rule. */
+export function refusedText({ source, status, message }: LongTextError): RefusedUrl {
+  return {
+    kind: 'refused',
+    status,
+    reason: `the rule ${source}: ${message}`,
+    text: status === 414 ? 'URL too long' : 'Request header fields too large',
   }
 }
 

@@ -4,13 +4,14 @@ import { isUnderBasePath, withoutBasePath } from '../../../shared/base-path.ts'
 import type { RouteMatch, RouteTable } from '../../../shared/route-table.ts'
 import type { CompiledRules } from '../../../shared/rules/compile-rules.ts'
 import { headersFor } from '../../../shared/rules/headers-for.ts'
+import { LongTextError } from '../../../shared/rules/long-text-error.ts'
 import { redirectFor } from '../../../shared/rules/redirect-for.ts'
 import { resolveRoute } from '../../../shared/rules/resolve-route.ts'
 import { subjectOf, type RuleRequest, type RuleSubject } from '../../../shared/rules/rule-request.ts'
 import { addVary } from '../../request/answer/answer-headers.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { RequestJudge } from '../../request/judge-request.ts'
-import { refusedRule, UNDECODABLE, unmatchedRoute, type Decision } from './decision.ts'
+import { refusedRule, refusedText, UNDECODABLE, unmatchedRoute, type Decision } from './decision.ts'
 import { matchStaticFirst } from './static-paths.ts'
 
 /** Decides what answers a URL, by the rules and the table of an application. */
@@ -45,7 +46,18 @@ export function createUrlDecider(rules: CompiledRules, table: RouteTable, judge:
     return { kind: route.kind, route, params, search }
   }
 
-  function decideBy(asked: RuleSubject): Decision {
+  /** @param prepare is done first. */
+  function decideBy(asked: RuleSubject, prepare?: () => void): Decision {
+    try {
+      prepare?.()
+      return decideByRules(asked)
+    } catch (thrown) {
+      if (thrown instanceof LongTextError) return refusedText(thrown)
+      throw thrown
+    }
+  }
+
+  function decideByRules(asked: RuleSubject): Decision {
     const { request } = asked
     const redirect = redirectFor(rules, request, asked)
     if (redirect?.fault !== undefined) return refusedRule('redirect', redirect)
@@ -70,8 +82,9 @@ export function createUrlDecider(rules: CompiledRules, table: RouteTable, judge:
       if (context.hasDotSegments) return matched(undefined, context.search)
       if (!hasRules) return matched(match(context.pathname), context.search)
       const asked = subjectFor(context)
-      if (context.data === undefined) addRuledHeaders(rules, asked, context)
-      return decideBy(asked)
+      return decideBy(asked, () => {
+        if (context.data === undefined) addRuledHeaders(rules, asked, context)
+      })
     },
     answers: (req, { dotSegments, ...url }) =>
       !dotSegments && decideBy(subjectOf(ruleRequest(req, url))).kind !== 'none',
