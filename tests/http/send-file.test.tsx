@@ -267,6 +267,26 @@ describe('a script of those who uploaded the file', () => {
   })
 })
 
+test.for([
+  'text/javascript',
+  'TEXT/JavaScript; charset=utf-8',
+  'application/javascript',
+  'application/x-javascript',
+  'text/ecmascript',
+  'text/x-ecmascript',
+  'text/javascript1.5',
+  'text/jscript',
+  'text/livescript',
+])('an uploaded script of type %s is a text, so that no page can name it as its own', async (type) => {
+  const { headers } = await request((await fileApp({ options: { type } })).app)
+    .get('/files/letters.txt')
+    .expect(200)
+  expect(headers['content-type']).toBe('text/plain; charset=utf-8')
+  expect(headers['x-content-type-options']).toBe('nosniff')
+  const own = await fileApp({ headers: { 'Content-Type': type } })
+  expect((await request(own.app).get('/files/letters.txt')).headers['content-type']).toContain(type.split(';')[0])
+})
+
 test('nor does a blob of two types that a handler answers with', async () => {
   const answers = (type: string) => moduleOf({ GET: () => new Response(new Blob(['<script>'], { type })) }) as never
   const { app } = tinyApp({

@@ -11,7 +11,7 @@ export function clientKey(address: string): string {
   if (address.startsWith('::ffff:') && address.includes('.') && !address.includes('%')) return address.slice(7)
   const plain = address.replace(/%.*$/, '')
   if (!isIPv6(plain)) return address
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1]
+  const mapped = mappedAddress(plain)
   if (mapped !== undefined) return mapped
   const [left = '', right = ''] = plain.toLowerCase().split('::')
   const before = left === '' ? [] : left.split(':')
@@ -20,4 +20,14 @@ export function clientKey(address: string): string {
   const groups = [...before, ...Array<string>(zeros).fill('0'), ...after]
   const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
   return `${network.join(':')}::/64`
+}
+
+/** The IPv4 address in an IPv6 address that only wraps it, in any spelling (RFC 4291, section 2.5.5.2). */
+function mappedAddress(address: string): string | undefined {
+  if (!/^[0:]+:ffff:/i.test(address)) return undefined
+  const groups = /^\[::ffff:([\da-f]+):([\da-f]+)\]$/.exec(new URL(`http://[${address}]`).hostname)
+  const [, high = '', low = ''] = groups ?? []
+  if (groups === null) return undefined
+  const bytes = Number.parseInt(high, 16) * 65_536 + Number.parseInt(low, 16)
+  return [24, 16, 8, 0].map((shift) => (bytes >>> shift) & 0xff).join('.')
 }

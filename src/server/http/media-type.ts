@@ -19,9 +19,12 @@ const PASSIVE: ReadonlySet<string> = new Set([
   ...['apng', 'avif', 'bmp', 'gif', 'heic', 'jpeg', 'png', 'tiff', 'vnd.microsoft.icon', 'webp', 'x-icon'].map(
     (name) => `image/${name}`,
   ),
-  ...['css', 'csv', 'javascript', 'markdown', 'plain'].map((name) => `text/${name}`),
+  ...['css', 'csv', 'markdown', 'plain'].map((name) => `text/${name}`),
   ...['mp4', 'mpeg', 'ogg', 'quicktime', 'webm', 'x-matroska'].map((name) => `video/${name}`),
 ])
+
+/** What browsers run as a script (WHATWG MIME Sniffing, section 4.6). */
+const SCRIPT = /^(?:application|text)\/(?:x-)?(?:java|ecma)script$|^text\/(?:javascript1\.[0-5]|jscript|livescript)$/
 
 /** What a browser may do with content of a type. */
 type ContentRisk = 'passive' | 'active' | 'unclear'
@@ -48,4 +51,9 @@ export function contentRisk(mediaType: string): ContentRisk {
   const essence = essenceOf(mediaType)
   if (essence === undefined || essence.startsWith('multipart/')) return 'unclear'
   return PASSIVE.has(essence) ? 'passive' : 'active'
+}
+
+/** Whether a page could run content of a type by naming its URL. */
+export function isScript(mediaType: string): boolean {
+  return SCRIPT.test(essenceOf(mediaType) ?? '')
 }

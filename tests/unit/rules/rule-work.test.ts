@@ -36,9 +36,9 @@ const SLOW: readonly (readonly [value: string, unit: string, longest?: number])[
 ]
 
 describe('a rule', () => {
-  it.each(SLOW)(
+  it.for(SLOW)(
     'with %s reads a longer text in proportion, in its path and in each condition',
-    (value, unit, longest = 16_384) => {
+    ([value, unit, longest = 16_384]) => {
       const text = (length: number): string => unit.repeat(length / unit.length)
       const conditions: readonly [RuleCondition, (length: number) => ReturnType<typeof ruleRequest>][] = [
         [{ type: 'header', key: 'x-a', value }, (length) => ruleRequest('/', { 'x-a': text(length) })],

@@ -3,7 +3,7 @@ import { basename, extname, join, relative, sep } from 'node:path'
 import type { Response as ExpressResponse } from 'express'
 import type { NamedFile } from '../../api/send-file.ts'
 import { dropBody, outlastsAnswer } from '../../http/body/drop-body.ts'
-import { contentRisk } from '../../http/media-type.ts'
+import { contentRisk, isScript } from '../../http/media-type.ts'
 import { isSecure } from '../../http/trusted-proxy.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 import { addGivenHeaders, addVary } from '../../request/answer/answer-headers.ts'
@@ -116,7 +116,11 @@ function setHeaders(
   }
   const name = basename(path)
   const isUnclear = !res.hasHeader('content-type') && type?.includes('/') && contentRisk(type) === 'unclear'
-  if (!res.hasHeader('content-type')) res.type(isUnclear ? 'bin' : (type ?? name))
+  if (!res.hasHeader('content-type')) {
+    res.type(isUnclear ? 'bin' : (type ?? name))
+    // A page may allow scripts of this site, and no policy of a file is asked where it is one.
+    if (isScript(String(res.getHeader('content-type')))) res.type('text/plain')
+  }
   const kind = String(res.getHeader('content-type') ?? '')
   const risk = isUnclear ? 'unclear' : contentRisk(kind)
   if (download !== false || risk === 'unclear') {
