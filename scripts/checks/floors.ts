@@ -78,6 +78,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
     ['load', 'proxy'],
     ['entrance'],
     ['render', 'resources'],
+    ['kept'],
     ['actions'],
     ['data'],
     ['serve-routes', 'serve-runtime', 'answer-failures'],

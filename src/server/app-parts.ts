@@ -144,6 +144,8 @@ export function createAppParts(options: CreateAppOptions) {
     hasReports: definition.reports !== false,
     texts: definition.texts && { of: definition.texts, match: table.match },
   })
+  // Drops of other instances count from the start.
+  if (table.routes.some((route) => route.definition.cache === 'shared')) void services.data
   const reporting = createReporting(options, config, services, log)
   const visitorLimits = limitVisitors(definition.security?.limits, now)
   const calls: CallJudge = { registry: createActionRegistry(options.actions ?? {}, adoption), origins: config.origins }

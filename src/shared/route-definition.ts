@@ -26,6 +26,11 @@ export interface SegmentDefinition {
    * it runs or is sent: layouts, pages, actions, handlers. It refuses or redirects by throwing.
    */
   readonly guard?: ModuleLoader
+  /**
+   * `'shared'`: the page is the same for all visitors, so that the server may keep its document and send it again. Only
+   * for entries with a page and without a guard in front of it. Default: each request renders it.
+   */
+  readonly cache?: 'shared'
   /** Wraps the page of this pattern and everything below it. Stays mounted while the visitor navigates below it. */
   readonly layout?: ModuleLoader
   /** The layout's server module (`*.server.ts`): loader. */

@@ -4,6 +4,7 @@
  */
 import type { RouteDefinitions, SegmentDefinition } from './route-definition.ts'
 import { chainOf } from './route-chain.ts'
+import { checkShared } from './route-cache-faults.ts'
 import { checkLists } from './route-list-faults.ts'
 import type { ParsedPattern, PatternSegment } from './route-pattern.ts'
 import { parseValidPattern } from './route-pattern-faults.ts'
@@ -12,6 +13,7 @@ import { RouteTableError } from './route-table-error.ts'
 const MEMBERS: Readonly<Record<keyof SegmentDefinition, true>> = {
   params: true,
   linked: true,
+  cache: true,
   guard: true,
   layout: true,
   layoutLoader: true,
@@ -72,6 +74,7 @@ export function validateRouteTable(definitions: RouteDefinitions): void {
   }
   const answering = answeringKeys(definitions)
   checkGuards(definitions, answering)
+  checkShared(definitions)
   checkRoutes(routes)
   // Entries without a URL count too: a layout on '/[a]' would silently miss the pages on '/[b]/x'.
   checkNames(entries)

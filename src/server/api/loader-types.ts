@@ -91,14 +91,27 @@ export interface LoaderContext {
 
 type SearchInput = Readonly<Record<string, string | string[]>>
 
-/** How long the browser keeps a loader's data, and what drops it earlier. */
+/** How long the server keeps the document of a page with `cache: 'shared'`. */
+export interface SharedLifetime {
+  /** Seconds for which the document is fresh. Above 0. */
+  readonly seconds: number
+  /** Seconds for which it is still sent after that, while a new one is made. Default: 0. */
+  readonly staleSeconds?: number | undefined
+}
+
+/** How long the browser keeps a loader's data and the server the page's document, and what drops both earlier. */
 export interface CacheOptions {
   /**
    * Seconds for which the browser's route cache treats the data as fresh. Default: 60. `'no-store'` is 0: every
    * navigation loads it again.
    */
   readonly lifetime?: number | 'no-store' | undefined
-  /** Names by which `revalidate` drops the data. */
+  /**
+   * How long the server keeps the page's document, if the entry of the page says `cache: 'shared'`. Of several loaders, the
+   * shortest times count. Default: fresh for 60 seconds.
+   */
+  readonly shared?: SharedLifetime | undefined
+  /** Names by which `revalidate` drops the data, and the document. */
   readonly tags?: readonly string[] | undefined
 }
 
@@ -122,9 +135,10 @@ export interface LoaderArgs<Pattern extends EntryPattern = never, Search = Searc
   readonly signal: AbortSignal
   readonly context: LoaderContext
   /**
-   * Sets how the browser's route cache keeps this loader's data. Later calls add their tags; the last lifetime wins.
+   * Sets how the browser's route cache keeps this loader's data, and the server the page's document. Later calls add their
+   * tags; the last lifetime and the last `shared` win.
    * Call it before the loader has settled. Handlers' answers are not in that cache, so it does nothing there.
-   * @throws {RangeError} for a negative or non-finite lifetime.
+   * @throws {RangeError} for times that are not valid.
    */
   readonly cache: (options: CacheOptions) => void
 }

@@ -6,8 +6,8 @@ export class Audience {
   guarded = false
   /** The verdict of the guards depends on the query: the browser must ask for each URL. */
   guardedByQuery = false
-  /** Visitor data has been read: a cookie, the request with its headers, the address. */
-  personal = false
+  /** The first visitor data that was read: a cookie, the request with its headers, the address. */
+  personal: string | undefined = undefined
   /** The sessions that were opened; `undefined` if there is none. */
   sessions: NotedSessions | undefined = undefined
 

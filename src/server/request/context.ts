@@ -20,7 +20,8 @@ import { RequestAborted } from './request-aborted.ts'
 import { RequestLoaderContext } from './loader-context.ts'
 import type { LateChangeError } from './late-changes.ts'
 import type { NamedAction } from './named-action.ts'
-import { toWebRequest } from './web-request.ts'
+import type { DocumentMaking } from './document-making.ts'
+import { toWebRequest, type HandlerBody } from './web-request.ts'
 import type { DataCache } from '../stores/cache/data-cache.ts'
 import type { DropTimes } from '../stores/cache/drop-times.ts'
 import type { IdempotencyStore } from '../stores/idempotency-store.ts'
@@ -47,6 +48,8 @@ interface RequestFacts {
   readonly reporter?: ServerReporter | undefined
   /** Milliseconds, on the clock of `performance.now()`. */
   readonly startedAt: number
+  /** Absent for the request of a visitor. */
+  readonly making?: DocumentMaking | undefined
   /** As `RequestContext` has it. */
   readonly hasDotSegments?: boolean
   /** As `RequestContext` has it. */
@@ -59,14 +62,6 @@ interface RequestFacts {
 interface MiddlewareOnly {
   /** Where else to redirect: without the trailing slash. `undefined` to pass on to the host. */
   readonly tidyUrl: string | undefined
-}
-
-/** How the body of a handler is read. */
-interface HandlerBody {
-  /** Maximum bytes that `request` gives out. */
-  limit: number
-  /** What has read of it: `request`, or the schema of the handler's module. */
-  reader: 'request' | 'schema' | undefined
 }
 
 /**
@@ -90,6 +85,8 @@ export class RequestContext {
   readonly middlewareOnly: MiddlewareOnly | undefined
   /** For whom the answer is. */
   readonly audience = new Audience()
+  /** Set if it belongs to no visitor, and makes a document to be kept. */
+  readonly making: DocumentMaking | undefined
   /** Its place among the answers in progress. */
   readonly place: AnswerPlace = { turn: 0, noteUnread: undefined }
   #hasDotSegments: boolean
@@ -127,6 +124,7 @@ export class RequestContext {
     this.#newNonce = facts.newNonce
     this.services = facts.services
     this.reporter = facts.reporter
+    this.making = facts.making
   }
 
   get requestId(): string {
@@ -287,8 +285,14 @@ export class RequestContext {
 
   get request(): Request {
     refuseInReadScope('request')
-    this.audience.personal = true
+    this.readVisitor('request')
     return (this.#request ??= toWebRequest(this))
+  }
+
+  /** Notes that visitor data is given out, by its name. @throws {RequestAborted} in the making of a kept document. */
+  readVisitor(what: string): void {
+    this.audience.personal ??= what
+    this.making?.leave(what)
   }
 
   /** Digests of the failures that this request has already logged. */

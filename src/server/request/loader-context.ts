@@ -8,6 +8,7 @@ import type { ClientAddress } from '../http/trusted-proxy.ts'
 import { keepsSecureCookies } from '../secrets/secure-cookies.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Audience } from './audience.ts'
+import type { DocumentMaking } from './document-making.ts'
 import type { NotedSessions } from './noted-sessions.ts'
 import { noteSession, watchSessions, type SessionListener } from '../secrets/session-reads.ts'
 import type { CachedOptions, CachedRead, CacheKey } from '../stores/cache/cached-read.ts'
@@ -35,7 +36,11 @@ interface LoaderRequest {
     readonly sessions: SessionStore
     now(): number
   }
-  readonly audience: Pick<Audience, 'personal' | 'noteSession'>
+  readonly audience: Pick<Audience, 'noteSession'>
+  /** Called with a name when the visitor's data is read. */
+  readVisitor(what: string): void
+  /** Set in the making of a document that is kept for all visitors. */
+  readonly making: Pick<DocumentMaking, 'leave'> | undefined
   limit(key: string, limit: RateLimit): Promise<RateLimitResult>
   afterAnswer(work: () => unknown): void
   onAbort(listener: (reason: Error) => void): void
@@ -73,6 +78,7 @@ export class RequestLoaderContext implements LoaderContext {
   }
 
   get requestId(): string {
+    this.#request.making?.leave('request id')
     return this.#request.requestId
   }
 
@@ -86,26 +92,28 @@ export class RequestLoaderContext implements LoaderContext {
   }
 
   get prefetch(): boolean {
+    this.#request.making?.leave('prefetch')
     return this.#request.prefetch
   }
 
   get locals(): LoaderContext['locals'] {
-    this.#lookAtVisitor('context.locals')
+    this.#lookAtVisitor('context.locals', 'locals')
     // Express makes them before any middleware runs.
     return (this.#request.res as Response).locals
   }
 
   get address(): string {
-    this.#lookAtVisitor('context.address')
+    this.#lookAtVisitor('context.address', 'address')
     return this.#request.clientAddress.address
   }
 
   get origin(): string | undefined {
-    this.#lookAtVisitor('context.origin')
+    this.#lookAtVisitor('context.origin', 'origin')
     return this.#request.clientAddress.origin
   }
 
   get secrets(): Secrets {
+    this.#request.making?.leave('secrets')
     return this.#request.services.applicationSecrets
   }
 
@@ -123,6 +131,11 @@ export class RequestLoaderContext implements LoaderContext {
     return keepsSecureCookies(clientAddress, req.headers['user-agent'])
   }
 
+  /** For sessions: their cookie is read next. */
+  lookAtSession(): void {
+    this.#lookAtVisitor('a session', 'session')
+  }
+
   /** For sessions kept on the server. */
   get sessionStore(): SessionStore {
     return this.#request.services.sessions
@@ -130,7 +143,7 @@ export class RequestLoaderContext implements LoaderContext {
 
   /** For sessions kept on the server. */
   get userAgent(): string {
-    this.#lookAtVisitor('the User-Agent')
+    this.#lookAtVisitor('the User-Agent', 'user-agent')
     return this.#request.req.headers['user-agent'] ?? ''
   }
 
@@ -145,11 +158,12 @@ export class RequestLoaderContext implements LoaderContext {
 
   after(work: () => unknown): void {
     refuseInReadScope('context.after()')
+    this.#request.making?.leave('after')
     this.#request.afterAnswer(work)
   }
 
   cookie(name: string): string | undefined {
-    this.#lookAtVisitor('context.cookie()')
+    this.#lookAtVisitor('context.cookie()', `cookie ${name}`)
     const set = this.#headers?.getSetCookie().findLast((text) => text.startsWith(`${name}=`))
     if (set !== undefined) {
       const { value, maxAge } = parseSetCookie(set)
@@ -159,6 +173,7 @@ export class RequestLoaderContext implements LoaderContext {
   }
 
   limit(key: string, limit: RateLimit): Promise<RateLimitResult> {
+    this.#request.making?.leave('limit')
     return this.#request.limit(key, limit)
   }
 
@@ -207,9 +222,9 @@ export class RequestLoaderContext implements LoaderContext {
     return this.#request.services.data.revalidate(targets)
   }
 
-  #lookAtVisitor(what: string): void {
+  #lookAtVisitor(what: string, reason: string): void {
     refuseInReadScope(what)
-    this.#request.audience.personal = true
+    this.#request.readVisitor(reason)
   }
 }
 

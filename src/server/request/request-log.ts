@@ -5,7 +5,17 @@ import type { RequestRecord } from './request-record.ts'
 /** The log line of one request. Never its headers or body, because they contain secrets; its URL in development alone. */
 export type RequestLine = Pick<
   RequestRecord,
-  'requestId' | 'traceId' | 'method' | 'route' | 'status' | 'durationMs' | 'bytes' | 'aborted' | 'refused' | 'kind'
+  | 'requestId'
+  | 'traceId'
+  | 'method'
+  | 'route'
+  | 'status'
+  | 'durationMs'
+  | 'bytes'
+  | 'aborted'
+  | 'refused'
+  | 'kind'
+  | 'cache'
 >
 
 /** What only the log of development tells. */
@@ -23,7 +33,7 @@ export function requestLogThrough(log: Logger): RequestLog {
 }
 
 function membersOf(line: RequestLine): object {
-  const { requestId, traceId, method, route = null, status, durationMs, bytes, aborted, refused } = line
+  const { requestId, traceId, method, route = null, status, durationMs, bytes, aborted, refused, cache } = line
   return {
     requestId,
     method,
@@ -34,6 +44,7 @@ function membersOf(line: RequestLine): object {
     ...(traceId === undefined ? {} : { traceId }),
     ...(aborted ? { aborted } : {}),
     ...(refused === undefined ? {} : { refused }),
+    ...(cache === undefined ? {} : { cache }),
   }
 }
 
@@ -58,12 +69,13 @@ export function requestLogInDevelopment(log: Logger): RequestLog {
 export function requestLogTo(destination: { write(line: string): unknown }, log: Logger, worker?: number): RequestLog {
   const start = worker === undefined ? '' : `"worker":${worker},`
   const [quotedMethod, quotedRoute] = [quoteAsBefore(), quoteAsBefore()]
-  return ({ requestId, traceId, method, route = null, status, durationMs, bytes, aborted, refused }) => {
+  return ({ requestId, traceId, method, route = null, status, durationMs, bytes, aborted, refused, cache }) => {
     if (!log.isLevelEnabled('info')) return
     destination.write(
       `{"level":30,"time":${Date.now()},${start}"requestId":"${requestId}"${traceId === undefined ? '' : `,"traceId":"${traceId}"`},"method":${quotedMethod(method)},` +
         `"route":${quotedRoute(route)},"status":${status},"durationMs":${durationMs},"bytes":${bytes}` +
-        `${aborted ? ',"aborted":true' : ''}${refused === undefined ? '' : `,"refused":${JSON.stringify(refused)}`}}\n`,
+        `${aborted ? ',"aborted":true' : ''}${refused === undefined ? '' : `,"refused":${JSON.stringify(refused)}`}` +
+        `${cache === undefined ? '' : `,"cache":${JSON.stringify(cache)}`}}\n`,
     )
   }
 }

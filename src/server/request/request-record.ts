@@ -74,6 +74,8 @@ export class RequestRecord implements RecordedRequest, RequestEnd {
   actionName: string | undefined = undefined
   /** Why the request was refused, if it was. */
   refused: string | undefined = undefined
+  /** How a page with `cache: 'shared'` was answered: `hit`, `stale`, `miss`, or `bypass: ` and why. */
+  cache: string | undefined = undefined
   /** Why it was shed. */
   shed: ShedReason | undefined = undefined
   /** How the time up to the headers of a document or its data was spent. */

@@ -15,12 +15,15 @@ interface RequestParts {
   /** Set if an action is called. */
   readonly action: object | undefined
   readonly signal: AbortSignal
-  readonly body: {
-    /** Maximum bytes. */
-    readonly limit: number
-    /** What has read of the body: this request, or the schema of a handler's module. */
-    reader: 'request' | 'schema' | undefined
-  }
+  readonly body: HandlerBody
+}
+
+/** How the body of a handler is read. */
+export interface HandlerBody {
+  /** Maximum bytes that `request` gives out. */
+  limit: number
+  /** What has read of it: `request`, or the schema of the handler's module. */
+  reader: 'request' | 'schema' | undefined
 }
 
 /** Methods for which a web `Request` has no body. */

@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express'
+import type { Logger } from 'pino'
 import type { Shares } from '../http/shares.ts'
 import { refuseCall } from '../request/answer/refuse-call.ts'
 import { sendConstantPage, sendLocation, sendMethods, sendText } from '../request/answer/send-plain.ts'
@@ -10,6 +11,7 @@ import { serveForm } from './actions/serve-form.ts'
 import { serveCall, type CallParts } from './data/serve-call.ts'
 import { serveData } from './data/serve-data.ts'
 import type { Decision, MatchedRoute } from './decide/decision.ts'
+import { createKeptPages, type KeptPages } from './kept/kept-pages.ts'
 import { servePage, type PageParts } from './render/serve-page.ts'
 import type { RequestForwarder } from './proxy/forward-request.ts'
 import { admitResource, serveResource, type ResourceParts } from './resources/serve-resource.ts'
@@ -18,6 +20,7 @@ import { admitResource, serveResource, type ResourceParts } from './resources/se
 interface RouteParts
   extends PageParts, Omit<CallParts, 'renderTimeoutMs'>, Pick<ResourceParts, 'eventStreams' | 'unread'> {
   readonly forwarder: RequestForwarder
+  readonly log: Logger
   /** Answers of resource routes and of other origins in progress. */
   readonly streams: Shares
 }
@@ -50,6 +53,7 @@ function answerDocuments(
   parts: RouteParts,
 ): (decision: Decision, context: RequestContext) => Promise<void> | undefined {
   const { modules, config, actions, forwarder, streams, eventStreams, unread } = parts
+  const pages = { ...parts, kept: createKeptPages(parts) }
   const bodies = { heldBodies: actions.heldBodies, origins: config.origins }
   const resources = { modules, bodyLimit: actions.bodyLimit, bodies, eventStreams, unread }
 
@@ -70,20 +74,26 @@ function answerDocuments(
         return admitResource(streams, context, () => serveResource(decision, context, resources))
       case 'page':
         context.record.route = decision.route.pattern
-        return answerPage(parts, decision, context)
+        return answerPage(pages, decision, context)
       case 'none':
-        return answerPage(parts, decision, context)
+        return answerPage(pages, decision, context)
     }
   }
 }
 
-function answerPage(parts: RouteParts, page: MatchedRoute, context: RequestContext): Promise<void> | undefined {
+function answerPage(
+  parts: RouteParts & { readonly kept: KeptPages },
+  page: MatchedRoute,
+  context: RequestContext,
+): Promise<void> | undefined {
   context.record.kind = 'document'
   if (page.kind === 'none')
     return context.action === undefined ? servePage(parts, page, context) : serveForm(parts, page, context)
   const { method } = context.req
   if (method === 'POST') return serveForm(parts, page, context)
-  if (method === 'GET' || method === 'HEAD') return servePage(parts, page, context)
+  if (method === 'GET' || method === 'HEAD') {
+    return page.route.definition.cache === 'shared' ? parts.kept.serve(page, context) : servePage(parts, page, context)
+  }
   const allowed = takesForms(page, parts.actions) ? ACTION_PAGE_METHODS : PAGE_METHODS
   if (method === 'OPTIONS') return void sendMethods(context, allowed)
   return void sendConstantPage(context, { status: 405 }, ['Allow', allowed])

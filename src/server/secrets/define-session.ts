@@ -123,6 +123,7 @@ export function defineSession<Data>(options: SessionOptions<Data>, clock?: () =>
   return {
     open(context: SessionContext & { [opened]?: Promise<Session<Data>> }) {
       noteSession()
+      context.lookAtSession?.()
       return (context[opened] ??= openFor(context))
     },
   }

@@ -86,6 +86,7 @@ export function defineStoredSession<Data>(
   return {
     open(context: SessionContext & { [opened]?: Promise<StoredSession<Data>> }) {
       noteSession()
+      context.lookAtSession?.()
       return (context[opened] ??= openStoredSession(context, storeOf(context), { ...rules, now: clockOf(context) }))
     },
     async endAll(context, user) {

@@ -22,6 +22,8 @@ export interface SessionContext {
   readonly secureCookies?: boolean
   /** Clock of the server, in ms since the epoch; default: the system's. */
   now?(): number
+  /** Told before a session is opened. */
+  lookAtSession?(): void
   /** Value of a cookie in the request. */
   cookie(name: string): string | undefined
   /** Sessions kept on the server; opened on first use. */

@@ -1,5 +1,5 @@
 import type { createClient } from '@redis/client'
-import { openConnection, type RedisConnection } from './redis-connection.ts'
+import { openConnection, type RedisClient, type RedisConnection } from './redis-connection.ts'
 
 type Listener = (message: string) => void
 
@@ -20,6 +20,9 @@ export class RedisChannels {
   readonly #listeners = new Map<string, Set<Listener>>()
   #connection: RedisConnection | undefined
   #disposed = false
+  /** The client that has subscribed, and to which channels. */
+  #heardBy: RedisClient | undefined
+  #heard = new Set<string>()
 
   constructor(parts: RedisChannelsParts) {
     this.#parts = parts
@@ -33,8 +36,11 @@ export class RedisChannels {
     if (known === undefined) {
       this.#listeners.set(channel, listeners)
       this.#connect()
-        .then((connection) => connection?.ready?.subscribe(channel, this.#tell))
-        .then(this.#parts.onHeard)
+        .then((connection) => {
+          if (connection?.ready !== undefined) return this.#listen(connection.ready, [channel])
+          // What came before the first connection is unknown, too.
+          return this.#parts.onHeard()
+        })
         .catch(() => undefined)
     }
     return () => void listeners.delete(listener)
@@ -45,12 +51,26 @@ export class RedisChannels {
     this.#connection?.dispose()
   }
 
+  /** Whether messages of a channel arrive. */
+  isHearing(channel: string): boolean {
+    const client = this.#connection?.ready
+    return client !== undefined && client === this.#heardBy && this.#heard.has(channel)
+  }
+
+  async #listen(client: RedisClient, channels: string[]): Promise<void> {
+    await client.subscribe(channels, this.#tell)
+    if (client !== this.#heardBy) this.#heard.clear()
+    this.#heardBy = client
+    for (const channel of channels) this.#heard.add(channel)
+    this.#parts.onHeard()
+  }
+
   readonly #tell = (message: string, channel: string): void => {
     this.#listeners.get(channel)?.forEach((listener) => listener(message))
   }
 
   async #connect(): Promise<RedisConnection | undefined> {
-    const { loaded, url, pingEveryMs, onHeard } = this.#parts
+    const { loaded, url, pingEveryMs } = this.#parts
     const create = await loaded
     if (this.#disposed) return undefined
     return (this.#connection ??= openConnection({
@@ -58,7 +78,9 @@ export class RedisChannels {
       url,
       pingEveryMs,
       onReady: (client) => {
-        client.subscribe([...this.#listeners.keys()], this.#tell).then(onHeard, () => undefined)
+        // A client that has reconnected has forgotten what it heard.
+        this.#heard.clear()
+        this.#listen(client, [...this.#listeners.keys()]).catch(() => undefined)
       },
       onFailure: () => undefined, // the connection for commands reports the same failures
     }))

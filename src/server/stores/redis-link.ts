@@ -50,6 +50,8 @@ export interface RedisLink {
    * @returns a function that unsubscribes.
    */
   subscribe(channel: string, listener: (message: string) => void): () => void
+  /** Whether messages of a channel arrive now. Those that were missed before are not among them: see `onConnect`. */
+  isHearing(channel: string): boolean
   /**
    * Called whenever commands can be sent (again), and whenever subscriptions are active (again) after that. Messages
    * may have been missed before each call.
@@ -251,6 +253,7 @@ export function openRedis(
       }
     },
     subscribe: (channel, listener) => channels.subscribe(channel, listener),
+    isHearing: (channel) => commands.client !== undefined && channels.isHearing(channel),
     onConnect(listener) {
       listeners.push(listener)
       if (commands.client !== undefined) listener()

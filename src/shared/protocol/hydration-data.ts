@@ -3,8 +3,8 @@
  *
  * The first part is one JSON object in a `<script type="application/json" id="millrace">`, a child of the body: the
  * route, and the values if JSON can represent them. Other values (promises, Date, Map, ...) follow as the chunks of one
- * value stream (`value-stream.ts`), each an argument of a `push` on the global list `__millrace`; `null` ends it. HTML
- * that visitors wrote may contain elements with either name, so the list counts only if it is an own property of the
+ * value stream (`value-stream.ts`), each an argument of a `push` on the global list `__millrace`; `null` ends it. A document
+ * that is kept for all visitors has no such scripts: its chunks are a member of the first part. HTML that visitors wrote may contain elements with either name, so the list counts only if it is an own property of the
  * window. The server escapes every chunk for HTML when it writes it.
  */
 import type { RouteDataHead, SegmentMeta } from './route-data.ts'
@@ -63,6 +63,8 @@ export interface HydrationState {
   readonly react?: { readonly identifierPrefix: string }
   /** The values, if JSON can represent them; otherwise they follow as chunks. */
   readonly values?: HydrationValues
+  /** All chunks of the values, in a document without scripts for them. */
+  readonly chunks?: readonly string[]
 }
 
 /** The part of a text stream that both sides use. */

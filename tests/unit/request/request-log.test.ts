@@ -18,6 +18,7 @@ const LINE: RequestLine = {
   bytes: 700,
   aborted: false,
   refused: undefined,
+  cache: undefined,
   kind: 'document',
 }
 

@@ -21,7 +21,7 @@ export interface ReadHydrationData {
 export function readHydrationData(document: Document): ReadHydrationData | undefined {
   const state = JSON.parse(document.querySelector(HYDRATION_DATA_SELECTOR)?.textContent || '{}') as HydrationState
   if (state.v !== HYDRATION_DATA_VERSION) return undefined
-  return { state, values: state.values ?? readLateValues() }
+  return { state, values: state.values ?? readLateValues(state.chunks) }
 }
 
 /** A list of chunks at first, then an object that takes them. */
@@ -31,11 +31,11 @@ interface LateChunks {
 }
 
 /** The values that inline scripts push while the document is still loading. */
-async function readLateValues(): Promise<HydrationValues> {
+async function readLateValues(chunks: HydrationState['chunks']): Promise<HydrationValues> {
   const { receiveValues } = await import('../../../shared/protocol/decode-values.ts')
   const { values, push, fail } = receiveValues<HydrationValues>(serverFailure)
   const global = globalThis as { [HYDRATION_DATA_GLOBAL]?: LateChunks }
-  global[HYDRATION_DATA_GLOBAL]?.forEach?.(push)
+  ;(chunks ?? global[HYDRATION_DATA_GLOBAL])?.forEach?.(push)
   global[HYDRATION_DATA_GLOBAL] = { push }
   // An interrupted document leaves values that never arrive.
   const onParsed = (): void => fail(new ServerFailure())

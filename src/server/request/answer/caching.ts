@@ -12,6 +12,8 @@ export interface Caching {
 
 /** Per visitor, revalidated each time. */
 export const PRIVATE: Caching = { value: 'private, no-cache', shared: false }
+/** For all visitors; caches ask each time, because nobody can tell them of drops. */
+export const SHARED: Caching = { value: 'public, no-cache', shared: true }
 /** Per visitor, never stored: route data, and what was to be public but sets a cookie. */
 export const ONE_VISITOR: Caching = { value: 'private, no-store', shared: false }
 /** Never stored: failures and refusals. */

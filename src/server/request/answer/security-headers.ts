@@ -34,6 +34,11 @@ export function securityHeaders(secure: boolean, given: HeaderList = []): readon
   return all.filter((_, at) => !given.includes((all[at - (at % 2)] ?? '').toLowerCase()))
 }
 
+/** @returns the headers of an answer without those that every answer has. */
+export function withoutSecurityHeaders(headers: HeaderList): HeaderList {
+  return headers.filter((_, at) => !NAMES.has((headers[at - (at % 2)] ?? '').toLowerCase()))
+}
+
 /** Sets the headers of every answer, unless a host, middleware or a rule has set them. */
 export function addSecurityHeaders(res: ServerResponse, secure: boolean): void {
   const headers = securityHeaders(secure)

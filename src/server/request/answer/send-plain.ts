@@ -108,6 +108,6 @@ function redirectCaching(context: RequestContext, status: number): string {
     wanted: givenHeaders?.has('cache-control') ? undefined : ruled,
     byDefault: status === 301 || status === 308 ? PRIVATE : NO_STORE,
     setsCookie: setsCookie(context),
-    guarded: guarded || personal || req.method === 'POST',
+    guarded: guarded || personal !== undefined || req.method === 'POST',
   }).value
 }

@@ -1,5 +1,6 @@
 import type { SegmentMeta } from '../../../shared/protocol/route-data.ts'
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
+import type { SharedLifetime } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { parseSearch } from '../../http/search-params.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
@@ -20,6 +21,8 @@ export interface LoadResult {
   readonly deferred: ReadonlySet<string>
   /** Facts for the browser's cache, by segment id; only for segments with non-default facts. */
   readonly meta?: Readonly<Record<string, SegmentMeta>>
+  /** How long the page's document may be kept: the shortest times that its loaders say. */
+  readonly shared?: Readonly<Record<keyof SharedLifetime, number>> | undefined
   /** Set if the search params are refused: no loader has run. */
   readonly refused?: RefusedInput
   readonly stopped?: Stopped
@@ -79,7 +82,17 @@ async function collect(
     isRaw,
     deferred,
     ...metaOf(settled, context),
+    ...(context.making === undefined ? {} : { shared: sharedOf(settled) }),
     ...(stopped === undefined ? {} : { stopped }),
+  }
+}
+
+function sharedOf(segments: readonly StartedSegment[]): LoadResult['shared'] {
+  const said = segments.flatMap(({ facts }) => facts.shared ?? [])
+  if (said.length === 0) return undefined
+  return {
+    seconds: Math.min(...said.map(({ seconds }) => seconds)),
+    staleSeconds: Math.min(...said.map(({ staleSeconds = 0 }) => staleSeconds)),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { SegmentMeta } from '../../../shared/protocol/route-data.ts'
-import type { CacheOptions } from '../../api/loader-types.ts'
+import type { CacheOptions, SharedLifetime } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { SearchListener } from '../../values/track-search.ts'
 import type { SessionListener } from '../../secrets/session-reads.ts'
@@ -14,11 +14,18 @@ export class SegmentFacts implements SearchListener, SessionListener {
   #uses: Set<string> | true | undefined = undefined
   #lifetime: number | undefined = undefined
   #tags: Set<string> | undefined = undefined
+  /** For the page's document. */
+  shared: SharedLifetime | undefined = undefined
   #hasSession = false
 
   /** Whether the data depends on the query. */
   get readsQuery(): boolean {
     return this.#uses !== undefined
+  }
+
+  /** The search params that the data depends on. */
+  get uses(): true | readonly string[] | undefined {
+    return this.#uses === undefined || this.#uses === true ? this.#uses : [...this.#uses]
   }
 
   useParam(key: string): void {
@@ -42,8 +49,9 @@ export class SegmentFacts implements SearchListener, SessionListener {
     this.#hasSession ||= guards.#hasSession
   }
 
-  /** @throws {RangeError} for an invalid lifetime. */
-  keep({ lifetime, tags }: CacheOptions): void {
+  /** @throws {RangeError} for times that are not valid. */
+  keep({ lifetime, shared, tags }: CacheOptions): void {
+    if (shared !== undefined) this.shared = checkedShared(shared)
     if (lifetime !== undefined) {
       const seconds = lifetime === 'no-store' ? 0 : lifetime
       if (!Number.isFinite(seconds) || seconds < 0) {
@@ -71,6 +79,18 @@ export class SegmentFacts implements SearchListener, SessionListener {
       ...(this.#tags === undefined ? {} : { tags: [...this.#tags] }),
     }
   }
+}
+
+function checkedShared(shared: SharedLifetime): SharedLifetime {
+  const { seconds, staleSeconds = 0 } = shared
+  const refuse = (member: string, value: unknown, rule: string): never => {
+    throw new RangeError(
+      `cache({ shared: { ${member}: ${String(value)} } }): ${member} is a number of seconds, ${rule}`,
+    )
+  }
+  if (!(Number.isFinite(seconds) && seconds > 0)) refuse('seconds', seconds, 'above 0')
+  if (!(Number.isFinite(staleSeconds) && staleSeconds >= 0)) refuse('staleSeconds', staleSeconds, '0 or more')
+  return { seconds, staleSeconds }
 }
 
 const NO_STORE = /\bno-store\b/i

@@ -114,6 +114,7 @@ function startAll(
   const ready = loaders.map((loader) => {
     const facts = new SegmentFacts()
     if (guarded !== undefined) facts.inherit(guarded)
+    context.making?.watch(facts)
     const checked = checkSearch(serverModule(loader, modules).search, raw, facts, context)
     isAsync ||= checked instanceof Promise
     return { loader, facts, search: checked }

@@ -81,6 +81,7 @@ class RequestForms implements FormTarget {
   }
 
   get once(): string | undefined {
+    if (this.#context.making !== undefined) return undefined
     const isShared = !this.isStreamed && documentCaching(this.#context, 200).shared
     return isShared ? undefined : (this.#once ??= randomUUID())
   }

@@ -21,6 +21,11 @@ export interface HydrationData {
   readonly element: string
   /** Starts the chunks of values that JSON cannot represent; absent if the element contains everything. */
   readonly start?: (emit: (script: string) => void) => Promise<void>
+  /**
+   * The element with all values, once nothing is pending: for a document without scripts of its own. Absent as `start`.
+   * @throws {RequestAborted} if one is rejected, because all visitors would get that.
+   */
+  readonly complete?: () => Promise<string>
 }
 
 /** Facts about loader data for the browser's route cache, by segment id. */
@@ -94,10 +99,22 @@ function createHydrationData(
     (context.audience.sessions === undefined ? '' : member('sessions', context.audience.sessions.marks)) +
     (streamed === undefined ? '' : member('deadline', streamed.deadline) + member('react', streamed.react)) +
     (plain ? `,"values":{"search":${json(search)},"data":${json(data)}${postedMember(posted)}}` : '') +
-    '}</script>'
+    END
   if (plain) return { element }
   return {
     element,
+    async complete() {
+      const encoder = createValueEncoder(values, (reason): RejectedValue => {
+        context.making?.note('failed')
+        return { digest: reportFailure(reason, context, 'deferred') }
+      })
+      const chunks = [encoder.root]
+      const gone = new AbortController()
+      context.onAbort((reason) => gone.abort(reason))
+      await encoder.follow((chunk) => void chunks.push(chunk), gone.signal)
+      if (gone.signal.aborted) throw gone.signal.reason
+      return `${element.slice(0, -END.length)}${member('chunks', chunks.map(asInHtml))}${END}`
+    },
     async start(emit) {
       const push = (chunk: string | null): void => emit(pushScript(chunk, context.nonce))
       const encoder = createValueEncoder(values, (reason): RejectedValue => {
@@ -117,6 +134,8 @@ function createHydrationData(
     },
   }
 }
+
+const END = '}</script>'
 
 /** The element without what differs between two documents of equal content. It precedes what visitors have written. */
 export function stableHydrationData(element: string, { readAt }: Pick<RequestContext, 'readAt'>): string {

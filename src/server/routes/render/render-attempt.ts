@@ -70,7 +70,7 @@ class Superseded extends Error {
 }
 
 /** A component stack that leads through an `ErrorBoundary`; bundlers may number the name. */
-const PART = /\bPartBoundary\d*\b/
+export const PART = /\bPartBoundary\d*\b/
 
 /** Aborts a render whose shell is ready, in favour of another one. */
 export function giveUp({ stream }: LiveStream): void {

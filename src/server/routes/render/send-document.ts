@@ -11,7 +11,7 @@ import { isSecure } from '../../http/trusted-proxy.ts'
 import { fittingReferrers } from '../../request/answer/host-headers.ts'
 import { addGivenHeaders, serverTiming, varyOf } from '../../request/answer/answer-headers.ts'
 import { createBodyStream } from '../../request/answer/body-stream.ts'
-import { DOCTYPE, DOCUMENT_END, DocumentShapeError, headStart } from './document-markup.ts'
+import { composeDocument, jsonLdTags, type ComposedDocument } from './compose-document.ts'
 import { documentTag, matchesTag } from './document-tag.ts'
 import { DocumentSink } from './document-sink.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
@@ -22,7 +22,6 @@ import type { InsertedHtml } from './inserted-html.ts'
 import type { PageTexts } from '../../../shared/texts.ts'
 import { fill, textsOf } from '../../request/answer/texts.ts'
 import { titleOf } from '../../request/answer/constant-page.ts'
-import { escapeJson } from '../../request/answer/escape-json.ts'
 import type { LiveStream } from './render-attempt.ts'
 import type { DocumentAssets } from './route-assets.ts'
 import { type HeaderList } from '../../http/header-list.ts'
@@ -65,26 +64,22 @@ export function sendWhole(html: string, parts: DocumentParts, context: RequestCo
 /** A complete document that is about to be sent. */
 class WholeDocument {
   readonly #html: string
-  /** Scripts of the hydration data after its element. */
-  readonly #chunks: string
   readonly #parts: DocumentParts
   readonly #context: RequestContext
   readonly #caching: Caching
   readonly #nonce: string
-  /** Elements beside React's. */
-  readonly #besides: string
+  readonly #composed: ComposedDocument
   readonly #etag: string | undefined
 
   constructor(html: string, chunks: string, parts: DocumentParts, context: RequestContext) {
-    const { hydrationData, inserted, metadata, status } = parts
+    const { hydrationData, status } = parts
     this.#html = html
-    this.#chunks = chunks
     this.#parts = parts
     this.#context = context
     this.#caching = wholeCaching(parts, context)
     this.#nonce = this.#caching.shared ? '' : context.nonce
-    this.#besides = inserted.take() + jsonLdTags(metadata)
-    if (!html.endsWith(DOCUMENT_END)) throw new DocumentShapeError()
+    const isLate = hydrationData.start !== undefined
+    this.#composed = composeDocument(html, { ...parts, nonce: this.#nonce, isLate, chunks })
     const late = chunks === '' ? '' : chunks.replaceAll(context.nonce, '')
     const hasTag = status === 200 && context.req.method !== 'POST'
     this.#etag = hasTag ? this.#tagOf(hydrationData.element + late) : undefined
@@ -124,23 +119,13 @@ class WholeDocument {
     const { inserted, assets } = this.#parts
     const { nonce } = this.#context
     const withoutNonce = (text: string): string => (inserted.hasNonce() ? text.replaceAll(nonce, '') : text)
-    const rest = withoutNonce(this.#besides) + stableHydrationData(handedOver, this.#context)
+    const rest = withoutNonce(this.#composed.besides) + stableHydrationData(handedOver, this.#context)
     return documentTag(withoutNonce(this.#html), rest, assets.build)
   }
 
   /** @param element replaces the hydration data of this visitor. */
   #body(element = this.#parts.hydrationData.element): readonly string[] {
-    const { assets, hydrationData } = this.#parts
-    const html = this.#html
-    const at = headStart(html)
-    const head =
-      (html.startsWith(DOCTYPE) ? '' : DOCTYPE) +
-      html.slice(0, at) +
-      assets.head(this.#nonce, hydrationData.start !== undefined) +
-      this.#besides
-    const content = html.slice(at, -DOCUMENT_END.length)
-    const end = element + this.#chunks + assets.bootstrap(this.#nonce) + DOCUMENT_END
-    return html.length < JOIN_LIMIT ? [head + content + end] : [head, content, end]
+    return this.#composed.pieces(element)
   }
 
   #sendHead(length: number, coded?: readonly [Encoding, Buffer]): void {
@@ -157,7 +142,7 @@ class WholeDocument {
     const { keep, hydrationDataForAll } = this.#parts
     const context = this.#context
     if (this.#etag === undefined || keep === undefined) return
-    if (!this.#caching.shared || context.audience.personal || !isForAll(context)) return
+    if (!this.#caching.shared || context.audience.personal !== undefined || !isForAll(context)) return
     const lifetime = documentLifetime(this.#caching.value)
     if (lifetime === undefined) return
     const other = hydrationDataForAll?.()?.element
@@ -178,9 +163,6 @@ class WholeDocument {
 function isForAll({ req, res, givenHeaders }: RequestContext): boolean {
   return req.headers.authorization === undefined && givenHeaders?.has('vary') !== true && !res.hasHeader('vary')
 }
-
-/** Beyond this many characters, joining strings costs more than several writes. */
-const JOIN_LIMIT = 16_384
 
 /** @param lengths of the pieces, in bytes. */
 function endWith({ req, res }: RequestContext, body: readonly string[], lengths: readonly number[]): void {
@@ -257,13 +239,6 @@ function lateNotice(judged: Exclude<JudgedThrown, { kind: 'redirect' }>, digest:
   return `<noscript><p role="alert">${escapeHtml(`${texts.partMissing} ${text}`)}</p></noscript>`
 }
 
-function jsonLdTags({ jsonLd }: Metadata): string {
-  if (jsonLd === undefined) return ''
-  return jsonLd
-    .map((document) => `<script type="application/ld+json">${escapeJson(JSON.stringify(document))}</script>`)
-    .join('')
-}
-
 function negotiate(context: RequestContext): Encoding | undefined {
   return negotiateEncoding(context.req.headers['accept-encoding'] as string | undefined)
 }
@@ -322,7 +297,7 @@ function fitGivenReferrers(headers: HeaderList): void {
 }
 
 /** Headers of a document that do not depend on the visitor or on timing. */
-function sharedHeaders({ assets }: DocumentParts, context: RequestContext, caching: Caching): HeaderList {
+export function sharedHeaders({ assets }: DocumentParts, context: RequestContext, caching: Caching): HeaderList {
   const headers = contentHeaders(assets, context, '', caching)
   const link = assets.link('')
   if (link !== undefined) headers.push('Link', link)

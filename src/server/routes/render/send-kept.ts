@@ -1,48 +1,68 @@
-import { MIN_ENCODED_BYTES, negotiateEncoding } from '../../http/content-encoding.ts'
+import { MIN_ENCODED_BYTES, negotiateEncoding, type Encoding } from '../../http/content-encoding.ts'
 import type { KeptDocument } from '../../stores/cache/document-cache.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { matchesTag } from './document-tag.ts'
 import { setsCookie } from '../../request/answer/answer-headers.ts'
 import { send } from '../../request/answer/send.ts'
-import { ONE_VISITOR } from '../../request/answer/caching.ts'
+import { mayBeShared } from '../../http/cache-control.ts'
+import { ONE_VISITOR, takeRuledCaching } from '../../request/answer/caching.ts'
 
 /** Headers of a 304; a policy would replace the stored one. */
 const WITH_NOT_MODIFIED = new Set(['cache-control', 'etag', 'vary'])
 
 /**
- * Sends a document that was rendered for another visitor, and declares it: `Age` (RFC 9111, section 5.1), and
- * `Cache-Status` (RFC 9211), whose `ttl` is negative if the document is stale.
+ * The body that a visitor gets of a kept document.
+ * @returns a promise at the first use of a coding; `undefined` for a visitor that has the document already.
  */
-export async function sendKept(kept: KeptDocument, context: RequestContext): Promise<void> {
+export function cachedBody(kept: KeptDocument, { req }: RequestContext): Buffer | Promise<Buffer> | undefined {
+  return matchesTag(req.headers['if-none-match'], kept.etag) ? undefined : kept.body(codingFor(kept, req))
+}
+
+function codingFor({ length }: KeptDocument, { headers }: RequestContext['req']): Encoding | undefined {
+  return length < MIN_ENCODED_BYTES ? undefined : negotiateEncoding(headers['accept-encoding'] as string | undefined)
+}
+
+/**
+ * Sends a document that was not made for this visitor, and declares it: `Age` (RFC 9111, section 5.1), and `Cache-Status`
+ * (RFC 9211). Call it when `cachedBody` has no promise.
+ */
+export function sendKept(kept: KeptDocument, context: RequestContext, cacheStatus: string): void {
   const { req, res } = context
-  const age = Math.floor(kept.ageMs / 1_000)
-  const ttl = Math.floor((kept.freshMs - kept.ageMs) / 1_000)
-  const about = ['Age', String(age), 'Cache-Status', `Millrace; hit; ttl=${ttl}; detail=overload`]
-  // The kept document includes the rules' caching.
-  res.removeHeader('cache-control')
-  const headers = setsCookie(context) ? withCookie(kept.headers) : kept.headers
-  if (matchesTag(req.headers['if-none-match'], kept.etag)) {
+  const about = ['Age', String(Math.floor(kept.ageMs / 1_000)), 'Cache-Status', cacheStatus]
+  const headers = withCaching(kept, context)
+  const body = cachedBody(kept, context)
+  if (body === undefined) {
     send(context, 304, [...headers.filter((_, at, all) => isWithNotModified(at, all)), ...about])
     res.end()
     return
   }
-  const plain = await kept.body(undefined)
-  const encoding =
-    plain.length < MIN_ENCODED_BYTES
-      ? undefined
-      : negotiateEncoding(req.headers['accept-encoding'] as string | undefined)
-  const body = await kept.body(encoding)
+  if (body instanceof Promise) throw new Error('the coding is not there yet')
+  const encoding = codingFor(kept, req)
   const coding = encoding === undefined ? [] : ['Content-Encoding', encoding]
   send(context, 200, [...headers, ...coding, 'Content-Length', String(body.length), ...about])
   res.end(req.method === 'HEAD' ? undefined : body)
+}
+
+/** Sends one instead of a refusal. Its `ttl` is negative if it is stale. */
+export async function sendInstead(kept: KeptDocument, context: RequestContext): Promise<void> {
+  await cachedBody(kept, context)
+  const ttl = Math.floor((kept.freshMs - kept.ageMs) / 1_000)
+  sendKept(kept, context, `Millrace; hit; ttl=${ttl}; detail=overload`)
 }
 
 function isWithNotModified(at: number, headers: readonly string[]): boolean {
   return WITH_NOT_MODIFIED.has((headers[at - (at % 2)] ?? '').toLowerCase())
 }
 
-/** Middleware may set a cookie for some visitors only; the kept document's visitors may have had theirs. */
-function withCookie(headers: readonly string[]): readonly string[] {
+/**
+ * A kept document includes the caching that rules or a loader gave it; a default gives way to that of this visitor's rules.
+ * Middleware may set a cookie for some visitors only; the kept document's visitors may have had theirs.
+ */
+function withCaching({ headers, hasDefaultCaching }: KeptDocument, context: RequestContext): readonly string[] {
+  const ruled = takeRuledCaching(context)
+  const wanted = hasDefaultCaching ? ruled : undefined
+  const value = setsCookie(context) && (wanted === undefined || mayBeShared(wanted)) ? ONE_VISITOR.value : wanted
+  if (value === undefined) return headers
   const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'cache-control')
-  return at === -1 ? headers : headers.with(at + 1, ONE_VISITOR.value)
+  return at === -1 ? headers : headers.with(at + 1, value)
 }

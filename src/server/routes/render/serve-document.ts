@@ -20,6 +20,7 @@ import { hasForm, withKey, type PostedForm } from './form-state.ts'
 import type { AssetManifest } from '../../assets/manifest.ts'
 import { watchPromises } from '../load/watch-promises.ts'
 import type { RequestContext } from '../../request/context.ts'
+import type { DocumentMaking } from '../../request/document-making.ts'
 import type { MeasuredPart } from '../../request/request-record.ts'
 import { formTarget, withForms, type FormTarget } from './form-target.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
@@ -27,6 +28,8 @@ import { retryHeaders } from '../../request/answer/judge-thrown.ts'
 import { createHydrationDataWriter, type HydrationExtras } from './hydration-data-writer.ts'
 import { createInsertedHtml } from './inserted-html.ts'
 import { giveUp, idPrefix, renderStream, renderWhole, type Live, type Thrown, type Whole } from './render-attempt.ts'
+import { handOver } from './hand-over.ts'
+import { renderToEnd } from './render-to-end.ts'
 import { createDocumentAssets, type SharedMarkup } from './route-assets.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { sendStream, sendWhole, type DocumentParts } from './send-document.ts'
@@ -163,6 +166,7 @@ class DocumentRendering {
     const loading = this.#parts.modules.load(viewModules(attempt.view))
     if (loading !== undefined) await loading
     const rendering = this.#prepare(attempt, request, context)
+    if (context.making !== undefined) return this.#makeForAll(rendering, context.making, context)
     const shape = request.route ?? ''
     // Only a stream accepts a posted state.
     const canBeWhole =
@@ -181,6 +185,19 @@ class DocumentRendering {
     const react = { identifierPrefix: idPrefix(context.nonce) }
     const { renderTimeoutMs: deadline } = this.#parts
     sendStream(made.stream, rendering.partsOf(made.posted, { deadline, react }), context)
+    return undefined
+  }
+
+  /** Renders a document for all visitors, until nothing is pending. */
+  async #makeForAll(
+    { tree, forms, partsOf }: Rendering,
+    making: DocumentMaking,
+    context: RequestContext,
+  ): Promise<Thrown | undefined> {
+    context.startDeadline(this.#parts.renderTimeoutMs)
+    const made = await context.record.measure(SHELL, () => withForms(forms, () => renderToEnd(tree, context)))
+    if (made.kind === 'thrown') return made
+    await handOver(made.html, partsOf(), context, making)
     return undefined
   }
 

@@ -16,7 +16,7 @@ import type { MatchedRoute } from '../decide/decision.ts'
 import { stoppedByUrl } from '../decide/stopped.ts'
 import { runLoaders, type LoadResult } from '../load/run-loaders.ts'
 import type { AfterForm } from './form-state.ts'
-import { sendKept } from './send-kept.ts'
+import { sendInstead } from './send-kept.ts'
 import type { DocumentRenderer } from './serve-document.ts'
 
 /** Parts for serving pages. */
@@ -59,12 +59,13 @@ function answerBusy(
   page: MatchedRoute,
   context: RequestContext,
 ): Promise<void> | undefined {
-  const mayBeShared = page.kind !== 'none' && context.req.headers.authorization === undefined
-  const kept = mayBeShared ? documents.take(askedDocument(page, context), context.pathname) : undefined
+  const mayBeShared =
+    page.kind !== 'none' && context.making === undefined && context.req.headers.authorization === undefined
+  const kept = mayBeShared ? documents.take(askedDocument(page, context)) : undefined
   if (kept !== undefined) {
     context.record.shed = undefined
     context.record.refused = undefined
-    return sendKept(kept, context)
+    return sendInstead(kept, context)
   }
   const send = (): void => {
     const texts = textsOf(context)
@@ -131,7 +132,8 @@ export async function showPage(
     return sendConstantPage(context, { status: 400, message: refused.faults.join('; ') })
   }
   if (after === undefined && running instanceof Promise && (await isLate(parts, page, context, true))) return
-  const uses = new SearchUses()
+  context.making?.keepFor(loaded.shared)
+  const uses = context.making?.uses ?? new SearchUses()
   for (const meta of Object.values(loaded.meta ?? {})) uses.add(meta.uses)
   const { route, params } = page
   const { data, search } = loaded
@@ -146,8 +148,10 @@ export async function showPage(
       keep(document) {
         const tags = [...Object.values(loaded.meta ?? {}).flatMap(({ tags = [] }) => tags), ...context.cacheTags]
         const client = clientKey(context.clientAddress.address)
-        const { pathname } = context
-        documents.keep({ asked: askedDocument(page, context), uses, document, tags, since, pathname, client })
+        const { making, pathname } = context
+        const asked = making?.asked ?? askedDocument(page, context)
+        const kept = documents.keep({ asked, uses, document, tags, since, pathname, client })
+        making?.take(kept)
       },
       searchForAll(namesQuery) {
         if (namesQuery) uses.useAll()

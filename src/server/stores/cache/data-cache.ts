@@ -76,6 +76,8 @@ export interface DataCache {
   onDrop(listener: DropListener): () => void
   /** Targets that this process has dropped. */
   readonly revalidations: Pick<Revalidations, 'now' | 'concern' | 'onSettle'>
+  /** Whether the drops of other instances are heard; `true` without a shared store. */
+  readonly isHearing: boolean
   readonly stats: DataCacheStats
   /** Stops listening to other instances. */
   dispose(): void
@@ -197,6 +199,9 @@ export function createDataCache(options: DataCacheOptions): DataCache {
       return () => listeners.delete(listener)
     },
     revalidations,
+    get isHearing() {
+      return shared === undefined || shared.isHearing
+    },
     get stats() {
       return { ...counts, ...source.counts, entries: memory.size, bytes: memory.bytes }
     },

@@ -1,19 +1,22 @@
 /**
- * Documents without visitor data, kept so that an overloaded server can send them instead of a refusal. Bounds per
- * process: 1,000 documents and 16 MiB, the least recently used go first; 1 MiB per document, 32 copies per page
- * (`document-names.ts`). Revalidated documents are not sent.
+ * Documents without visitor data: those of pages with `cache: 'shared'`, and copies that an overloaded server sends instead
+ * of a refusal. Bounds per process: 1,000 documents and 16 MiB, the least recently used go first; 1 MiB per document, 32
+ * copies per page (`document-names.ts`). Revalidated documents are not sent. Besides, 1,000 reasons why a document cannot
+ * be kept, each for a minute.
  */
-import { encodeWhole, type Encoding } from '../../http/content-encoding.ts'
+import type { Encoding } from '../../http/content-encoding.ts'
 import type { HeaderList } from '../../http/header-list.ts'
-import type { DataCache } from './data-cache.ts'
+import { DocumentEntries, type DocumentCacheServices, type KeptDocument } from './document-entries.ts'
 import type { DocumentLifetime } from './document-lifetime.ts'
 import { createDocumentNames, type AskedDocument, type SearchUses } from './document-names.ts'
 import { createLruCache, type LruBounds } from './lru-cache.ts'
-import { settleEntries, type Droppable } from './revalidations.ts'
+import type { Droppable } from './revalidations.ts'
+
+export type { KeptDocument } from './document-entries.ts'
 
 const BOUNDS: LruBounds = { entries: 1_000, bytes: 16_777_216 }
-const MOST_DOCUMENT_BYTES = 1_048_576
-const ENTRY_BYTES = 1_000 // for headers and key, besides the body
+const MOST_REASONS = 1_000
+const REASON_MS = 60_000 // the page may have changed; until then nobody waits for a making in vain
 
 /** A sent document without visitor data. */
 export interface SentDocument {
@@ -23,6 +26,8 @@ export interface SentDocument {
   readonly content: () => { readonly headers: HeaderList; readonly body: Buffer }
   /** The body in the coding in which it was sent, if any. */
   readonly encoded?: readonly [Encoding, Buffer] | undefined
+  /** The `Cache-Control` among the headers is the default, and not one that a loader has set. */
+  readonly hasDefaultCaching?: boolean
 }
 
 /** A sent document, and what it depends on. `since`: `DocumentCache.now` before rendering began. */
@@ -36,16 +41,9 @@ interface MadeDocument extends Droppable {
   readonly client?: string
 }
 
-/** A kept document that may be sent. */
-export interface KeptDocument {
-  readonly headers: readonly string[]
-  readonly etag: string
-  /** Milliseconds since it was rendered. */
-  readonly ageMs: number
-  /** Milliseconds for which it is fresh, counted from its rendering. */
-  readonly freshMs: number
-  /** Its body in a coding; encoded once. */
-  body(encoding: Encoding | undefined): Promise<Buffer>
+/** A document that is known not to be kept. */
+export interface UnkeptDocument {
+  readonly reason: string
 }
 
 /** Numbers of one process. */
@@ -60,97 +58,93 @@ export interface DocumentCacheStats {
 export interface DocumentCache {
   /** For `Droppable.since`: read it before rendering begins. */
   readonly now: number
-  /** Keeps a document, unless it is too large or already revalidated. */
-  keep(made: MadeDocument): void
-  /** Finds a document to send. */
-  take(asked: AskedDocument, pathname: string): KeptDocument | undefined
+  /**
+   * Keeps a document, unless it is too large.
+   * @returns `undefined` if it is already revalidated.
+   */
+  keep(made: MadeDocument): KeptDocument | undefined
+  /** Finds a document to send instead of a refusal. */
+  take(asked: AskedDocument): KeptDocument | undefined
+  /** Finds a document, or why there is none. */
+  find(asked: AskedDocument): KeptDocument | UnkeptDocument | undefined
+  /** Names a document for those who wait for it: by its page until it is known which search params it depends on. */
+  nameOf(asked: AskedDocument): string
+  /** Remembers for a minute that a document cannot be kept. */
+  refuse(asked: AskedDocument, uses: SearchUses, reason: string, client: string): void
+  /** Notes that a document could not be made again. */
+  postpone(asked: AskedDocument): void
+  /** Removes a document. */
+  remove(asked: AskedDocument): void
+  /** Whether something was revalidated since. */
+  hasDropped(since: number): boolean
+  /** Whether drops of other instances are heard; `false` while the store that they share is away. */
+  readonly isHearing: boolean
   readonly stats: DocumentCacheStats
 }
 
-interface Entry extends Droppable {
-  readonly lifetime: DocumentLifetime
-  readonly headers: readonly string[]
-  readonly etag: string
-  readonly madeAt: number
-  readonly plain: Buffer
-  readonly encoded: Map<Encoding, Buffer>
-  settled?: number
-}
-
-/**
- * @param services their data cache knows what has been dropped; it is opened when the first document is kept.
- * @param now milliseconds since the epoch.
- */
+/** @param now milliseconds since the epoch. */
 export function createDocumentCache(
-  services: { readonly data: DataCache; readonly openedData: DataCache | undefined },
+  services: DocumentCacheServices,
   now: () => number,
   bounds: LruBounds = BOUNDS,
 ): DocumentCache {
-  const entries = createLruCache<Entry>(bounds)
+  const entries = new DocumentEntries(services, now, bounds)
+  const reasons = createLruCache<UnkeptDocument & { readonly until: number }>({
+    entries: MOST_REASONS,
+    bytes: MOST_REASONS,
+  })
   const names = createDocumentNames()
   let served = 0
-  let isSettling = false
+  const nowOfDrops = (): number => services.openedData?.revalidations.now ?? 0
+  const drop = (key: string): void => entries.delete(key)
 
-  function hearOfTags(): void {
-    if (isSettling) return
-    isSettling = true
-    services.data.revalidations.onSettle(settleEntries(entries))
-  }
-
-  function put(key: string, entry: Entry, client?: string): void {
-    let bytes = ENTRY_BYTES + key.length + entry.plain.length
-    for (const body of entry.encoded.values()) bytes += body.length
-    if (bytes > MOST_DOCUMENT_BYTES) entries.delete(key)
-    else entries.set(key, entry, bytes, client)
-  }
-
-  async function encode(key: string, entry: Entry, encoding: Encoding): Promise<Buffer> {
-    const known = entry.encoded.get(encoding)
-    if (known !== undefined) return known
-    const body = await encodeWhole(encoding, entry.plain)
-    entry.encoded.set(encoding, body)
-    if (entries.get(key) === entry) put(key, entry)
-    return body
+  function find(asked: AskedDocument): KeptDocument | undefined {
+    const key = names.find(asked)
+    return key === undefined ? undefined : entries.find(key)
   }
 
   return {
     get now() {
-      return services.openedData?.revalidations.now ?? 0
+      return nowOfDrops()
+    },
+    hasDropped: (since) => nowOfDrops() !== since,
+    get isHearing() {
+      return services.data.isHearing
     },
     keep(made) {
-      hearOfTags()
-      if (services.data.revalidations.concern(made, made.pathname)) return
-      const { asked, uses, tags, since, client } = made
-      const { lifetime, etag, content, encoded } = made.document
-      const key = names.learn(asked, uses, client ?? '', (name) => entries.delete(name))
+      const { asked, uses, tags, since, client, pathname } = made
+      if (services.data.revalidations.concern(made, pathname)) return undefined
+      const { lifetime, etag, content, encoded, hasDefaultCaching = false } = made.document
+      const key = names.learn(asked, uses, client ?? '', drop)
       const known = entries.get(key)
       const same = known?.etag === etag ? known : undefined
       const { headers, body: plain } = same === undefined ? content() : { headers: same.headers, body: same.plain }
       const bodies = new Map(same?.encoded)
       if (encoded !== undefined) bodies.set(...encoded)
-      put(key, { lifetime, tags, since, headers, etag, madeAt: now(), plain, encoded: bodies }, client)
+      reasons.delete(key)
+      const facts = { tags, since, client, pathname, lifetime, hasDefaultCaching, etag }
+      return entries.keep({ ...facts, key, headers, plain, encoded: bodies })
     },
-    take(asked, pathname) {
+    take(asked) {
+      const kept = find(asked)
+      if (kept !== undefined) served += 1
+      return kept
+    },
+    find(asked) {
       const key = names.find(asked)
-      const entry = key === undefined ? undefined : entries.get(key)
-      if (key === undefined || entry === undefined) return undefined
-      const { freshMs, staleMs } = entry.lifetime
-      const ageMs = Math.max(0, now() - entry.madeAt)
-      if (ageMs > freshMs + staleMs || services.data.revalidations.concern(entry, pathname)) {
-        entries.delete(key)
-        return undefined
-      }
-      served += 1
-      return {
-        headers: entry.headers,
-        etag: entry.etag,
-        ageMs,
-        freshMs,
-        body: (encoding) => (encoding === undefined ? Promise.resolve(entry.plain) : encode(key, entry, encoding)),
-      }
+      const known = key === undefined ? undefined : reasons.get(key)
+      return known !== undefined && known.until > now() ? known : find(asked)
     },
+    nameOf: (asked) => names.find(asked) ?? asked.page,
+    refuse(asked, uses, reason, client) {
+      const key = names.learn(asked, uses, drop)
+      drop(key)
+      reasons.set(key, { reason, until: now() + REASON_MS }, 1, client)
+    },
+    postpone: (asked) => entries.postpone(names.find(asked) ?? ''),
+    remove: (asked) => drop(names.find(asked) ?? ''),
     get stats() {
-      return { served, entries: entries.size, bytes: entries.bytes }
+      return { served, ...entries.stats }
     },
   }
 }

@@ -124,6 +124,11 @@ export class SharedRevalidations {
     return { clock: Number(begun), latest }
   }
 
+  /** Whether those of other instances are heard now. */
+  get isHearing(): boolean {
+    return this.#parts.link.isHearing(this.#channel)
+  }
+
   dispose(): void {
     clearTimeout(this.#timer)
     this.#unsubscribe()

@@ -47,6 +47,8 @@ export interface SharedValues {
   remove(name: string): void
   /** Drops targets everywhere; as `DataCache.revalidate`. Resolves when that is done, or owed. */
   revalidate(targets: readonly string[], drop: SharedDrop): Promise<void>
+  /** Whether revalidations of other instances are heard now. */
+  readonly isHearing: boolean
   /** Stops listening. */
   dispose(): void
 }
@@ -102,6 +104,9 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
       link.run((client) => client.del(keyOf(name))).catch(() => undefined)
     },
     revalidate: (targets, drop) => revalidations.add(targets, drop),
+    get isHearing() {
+      return revalidations.isHearing
+    },
     dispose: () => revalidations.dispose(),
   }
 }

@@ -1,0 +1,79 @@
+import type { SharedLifetime } from '../api/loader-types.ts'
+import type { KeptDocument } from '../stores/cache/document-cache.ts'
+import type { DocumentLifetime } from '../stores/cache/document-lifetime.ts'
+import { RequestAborted } from './request-aborted.ts'
+import { SearchUses, type AskedDocument } from '../stores/cache/document-names.ts'
+
+/** In seconds. */
+type SharedTimes = Readonly<Record<keyof SharedLifetime, number>>
+
+/** Lifetime of the document of a page whose loaders say none. */
+const DEFAULT_LIFETIME: SharedTimes = { seconds: 60, staleSeconds: 0 }
+
+/** A segment that tells what it reads of the search params. */
+interface SearchReader {
+  readonly uses: true | readonly string[] | undefined
+}
+
+/** The making of a document that the server keeps and sends to all visitors. */
+export class DocumentMaking {
+  /** The request that was first to ask for it. */
+  readonly asked: AskedDocument
+  /** Why it cannot be kept; `undefined` if it can, as far as is known. */
+  reason: string | undefined = undefined
+  lifetime: DocumentLifetime = lifetimeOf()
+  /** The search params that its render reads. */
+  readonly uses = new SearchUses()
+  /** The document, once it is made and not dropped meanwhile. */
+  kept: KeptDocument | undefined = undefined
+  /** The document was made, and dropped while it was. */
+  isDropped = false
+  /** Called when it ends without a document. */
+  onLeave: () => void = () => undefined
+  readonly #readers: SearchReader[] = []
+
+  constructor(asked: AskedDocument) {
+    this.asked = asked
+  }
+
+  /** Notes why it cannot be kept; the first reason counts. */
+  note(reason: string): void {
+    this.reason ??= reason
+  }
+
+  /**
+   * Ends it, because it cannot be kept.
+   * @throws {RequestAborted} so that nothing happens twice: each visitor gets an answer of its own.
+   */
+  leave(reason: string): never {
+    this.note(reason)
+    this.onLeave()
+    throw new RequestAborted('gone')
+  }
+
+  /** Takes what the cache has made of the document. */
+  take(kept: KeptDocument | undefined): void {
+    this.kept = kept
+    this.isDropped = kept === undefined
+  }
+
+  /** Adds a segment. */
+  watch(reader: SearchReader): void {
+    this.#readers.push(reader)
+  }
+
+  /** Sets how long it is kept. */
+  keepFor(shared: SharedTimes | undefined): void {
+    this.lifetime = lifetimeOf(shared)
+  }
+
+  /** The search params that it has read so far. */
+  get usesSoFar(): SearchUses {
+    for (const { uses } of this.#readers) this.uses.add(uses)
+    return this.uses
+  }
+}
+
+function lifetimeOf({ seconds, staleSeconds }: SharedTimes = DEFAULT_LIFETIME): DocumentLifetime {
+  return { freshMs: seconds * 1_000, staleMs: staleSeconds * 1_000 }
+}

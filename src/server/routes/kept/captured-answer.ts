@@ -1,0 +1,49 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { withoutSecurityHeaders } from '../../request/answer/security-headers.ts'
+import { send } from '../../request/answer/send.ts'
+import type { HeaderList } from '../../http/header-list.ts'
+import type { RequestContext } from '../../request/context.ts'
+
+/** An answer to a request that nobody has made. */
+export interface CapturedAnswer {
+  readonly status: number
+  /** Without those that every answer has. */
+  readonly headers: HeaderList
+  readonly body: string | Buffer | undefined
+}
+
+/** The response to a request that nobody has made: it keeps its answer. */
+export class CapturedResponse extends ServerResponse {
+  /** As Express has them. */
+  readonly locals = {}
+  override headersSent = false
+  answer: CapturedAnswer | undefined = undefined
+  #head: Pick<CapturedAnswer, 'status' | 'headers'> | undefined = undefined
+
+  override writeHead(status: number, headers?: unknown): this {
+    this.headersSent = true
+    this.#head = { status, headers: withoutSecurityHeaders((headers ?? []) as HeaderList) }
+    return this
+  }
+
+  override end(body?: unknown): this {
+    if (this.#head !== undefined) this.answer = { ...this.#head, body: body as CapturedAnswer['body'] }
+    return this
+  }
+}
+
+/**
+ * A request that nobody has made, for a page.
+ * @param url of the page, for the log of development.
+ */
+export function requestOfNobody(url: string): { readonly req: IncomingMessage; readonly res: CapturedResponse } {
+  const req = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url })
+  return { req, res: new CapturedResponse(req) }
+}
+
+/** Sends it to a visitor. */
+export function sendCaptured({ status, headers, body }: CapturedAnswer, context: RequestContext): void {
+  send(context, status, headers)
+  context.res.end(context.req.method === 'HEAD' ? undefined : body)
+}

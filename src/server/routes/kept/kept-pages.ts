@@ -1,0 +1,164 @@
+/**
+ * Pages with `cache: 'shared'`: made once, kept, and sent to all visitors.
+ *
+ * | the document is                  | a request                                                                    |
+ * |----------------------------------|------------------------------------------------------------------------------|
+ * | kept and fresh                   | gets it                                                                      |
+ * | kept and stale                   | gets it; one making replaces it behind the answer                            |
+ * | missing                          | waits for the one making, which begins with the first request                |
+ * | known to be a visitor's          | is rendered for itself, as a page without `cache`                            |
+ *
+ * A making that ends in a refusal, redirect or failure is not kept: those that wait get its answer, and the next request
+ * begins another one. A stale document goes on after a failure, and ends with a refusal.
+ */
+import type { Logger } from 'pino'
+import { parseSearch } from '../../http/search-params.ts'
+import { isSecure } from '../../http/trusted-proxy.ts'
+import { mayShareUnderPolicy } from '../../request/answer/host-headers.ts'
+import { sendConstantPage } from '../../request/answer/send-plain.ts'
+import { textsOf } from '../../request/answer/texts.ts'
+import type { RequestContext } from '../../request/context.ts'
+import type { KeptDocument } from '../../stores/cache/document-cache.ts'
+import type { AskedDocument } from '../../stores/cache/document-names.ts'
+import type { MatchedRoute } from '../decide/decision.ts'
+import { servePage, type PageParts } from '../render/serve-page.ts'
+import { cachedBody, sendKept } from '../render/send-kept.ts'
+import { cacheStatus, statusText, type KeptStatus } from './cache-status.ts'
+import { sendCaptured } from './captured-answer.ts'
+import { DocumentMakings, type Visit } from './document-makings.ts'
+import type { MadeAnswer } from './make-document.ts'
+import { createWaitingVisitors } from './waiting-visitors.ts'
+
+/** Makings for which one request waits: each may be dropped, or turn out to be another document. */
+const MOST_ROUNDS = 4
+const RETRY_SECONDS = 4 // at most, as in `admission.ts`
+
+/** Answers requests for pages with `cache: 'shared'`. */
+export interface KeptPages {
+  serve(page: MatchedRoute, context: RequestContext): Promise<void> | undefined
+}
+
+/** Creates the pages of an application. Nothing is kept at first. */
+export function createKeptPages(parts: PageParts & { readonly log: Logger }): KeptPages {
+  const { documents } = parts
+  const visitors = createWaitingVisitors()
+  const makings = new DocumentMakings(parts)
+
+  function serveFound(visit: Visit): Promise<void> | undefined {
+    const { asked } = visit
+    const found = documents.find(asked)
+    if (found === undefined) return serveMissing(visit)
+    if ('reason' in found) return servePrivately(visit, found.reason)
+    const ttl = Math.floor((found.freshMs - found.ageMs) / 1_000)
+    const isStale = found.ageMs > found.freshMs
+    if (isStale && found.mayRemake) void makings.renew(visit)
+    return sendDocument(visit, found, { kind: isStale ? 'stale' : 'hit', ttl })
+  }
+
+  /** Looks again if a drop may have come between. */
+  function sendDocument(visit: Visit, kept: KeptDocument, status: KeptStatus): Promise<void> | undefined {
+    const { context } = visit
+    const body = cachedBody(kept, context)
+    if (!(body instanceof Promise)) {
+      note(context, status)
+      sendKept(kept, context, cacheStatus(status))
+      return undefined
+    }
+    return body.then(() => {
+      if (context.aborted !== undefined) return undefined
+      return kept.isDropped ? again(visit) : sendDocument(visit, kept, status)
+    })
+  }
+
+  function again(visit: Visit): Promise<void> | undefined {
+    visit.round += 1
+    return visit.round < MOST_ROUNDS ? serveFound(visit) : servePrivately(visit, 'dropped')
+  }
+
+  function serveMissing(visit: Visit): Promise<void> | undefined {
+    const { context } = visit
+    const pending = makings.of(visit)
+    const { made, since } = pending ?? makings.begin(visit)
+    const over = visitors.wait(
+      context,
+      made.then(() => undefined),
+    )
+    if (over === undefined) return void refuse(context)
+    return over.then(async () => {
+      if (context.aborted !== undefined) return
+      await serveMade(visit, await made, since, pending !== undefined)
+    })
+  }
+
+  function serveMade(
+    visit: Visit,
+    { making, answer }: MadeAnswer,
+    since: number,
+    collapsed: boolean,
+  ): Promise<void> | undefined {
+    const { asked, context } = visit
+    const { kept } = making
+    const { usesSoFar: uses } = making
+    // The query decides about documents, and it may have become known only now how.
+    if (uses.nameOf(asked) !== uses.nameOf(making.asked)) return again(visit)
+    if (making.reason !== undefined) return servePrivately(visit, making.reason)
+    if (making.isDropped || (kept === undefined ? documents.hasDropped(since) : kept.isDropped)) return again(visit)
+    if (kept !== undefined) {
+      const ttl = Math.floor((kept.freshMs - kept.ageMs) / 1_000)
+      return sendDocument(visit, kept, { kind: 'miss', ttl, collapsed, stored: kept.isStored })
+    }
+    if (answer === undefined) return servePrivately(visit, 'failed')
+    note(context, { kind: 'miss', collapsed, stored: false })
+    context.res.setHeader('Cache-Status', cacheStatus({ kind: 'miss', collapsed, stored: false }))
+    return void sendCaptured(answer, context)
+  }
+
+  function servePrivately({ page, context }: Visit, reason: string): Promise<void> | undefined {
+    const status: KeptStatus = { kind: 'bypass', reason }
+    note(context, status)
+    context.res.setHeader('Cache-Status', cacheStatus(status))
+    // Whatever its loaders say: what makes it private is not known of the next visitor.
+    context.audience.guarded = true
+    return servePage(parts, page, context)
+  }
+
+  return {
+    serve(page, context) {
+      const visit: Visit = { page, asked: askedPage(page, context), context, round: 0 }
+      const reason = bypassOf(context, documents.isHearing)
+      return reason === undefined ? serveFound(visit) : servePrivately(visit, reason)
+    },
+  }
+}
+
+/** Why a request cannot get a kept page. */
+function bypassOf({ req, res }: RequestContext, isHearing: boolean): string | undefined {
+  if (req.headers.authorization !== undefined) return 'authorization'
+  if (!isHearing) return 'drops unheard'
+  return mayShareUnderPolicy(res) ? undefined : 'policy'
+}
+
+function note({ record }: RequestContext, status: KeptStatus): void {
+  record.cache = statusText(status)
+}
+
+/** Too many wait. */
+function refuse(context: RequestContext): void {
+  context.record.shed = 'places'
+  context.record.refused = 'too many wait for pages in the making'
+  const texts = textsOf(context)
+  const seconds = 1 + Math.floor(Math.random() * RETRY_SECONDS)
+  sendConstantPage(context, { status: 503, message: texts.overloaded, texts }, ['Retry-After', String(seconds)])
+}
+
+/** Nothing of a raw header: the host is one of `ORIGIN`, or a valid one. */
+function askedPage({ route, params, search }: MatchedRoute, context: RequestContext): AskedDocument {
+  const { clientAddress, pathname } = context
+  const origin =
+    clientAddress.origin ?? `${isSecure(clientAddress) ? 'https' : 'http'}://${clientAddress.host.toLowerCase()}`
+  return {
+    page: JSON.stringify([origin, route.key, pathname, params]),
+    search: parseSearch(search),
+    queries: [context.search, search],
+  }
+}

@@ -1,0 +1,71 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Logger } from 'pino'
+import { createRandomText } from '../../http/random-text.ts'
+import { RequestContext } from '../../request/context.ts'
+import { DocumentMaking } from '../../request/document-making.ts'
+import type { AskedDocument } from '../../stores/cache/document-names.ts'
+import type { MatchedRoute } from '../decide/decision.ts'
+import { servePage, type PageParts } from '../render/serve-page.ts'
+import { requestOfNobody, type CapturedAnswer } from './captured-answer.ts'
+
+/** What a making has come to. */
+export interface MadeAnswer {
+  readonly making: DocumentMaking
+  /** A refusal, redirect or failure, for those that wait. */
+  readonly answer?: CapturedAnswer | undefined
+}
+
+/** Makes a document for all visitors. Does not reject. */
+export type DocumentMaker = (page: MatchedRoute, asked: AskedDocument, first: RequestContext) => Promise<MadeAnswer>
+
+/**
+ * Creates the maker. What it makes belongs to nobody: its request has no cookies and no headers of a visitor, its own id,
+ * signal and deadline, and none of the async context of the request that is first to ask. It takes a place like others.
+ */
+export function createDocumentMaker(parts: PageParts & { readonly log: Logger }): DocumentMaker {
+  const detached = AsyncLocalStorage.snapshot()
+  const newNonce = createRandomText('base64')
+  const newId = createRandomText('hex')
+
+  async function make(page: MatchedRoute, asked: AskedDocument, first: RequestContext): Promise<MadeAnswer> {
+    const { clientAddress, pathname, search, services, reporter, record } = first
+    const making = new DocumentMaking(asked)
+    const { req, res } = requestOfNobody(pathname + search)
+    const context = new RequestContext({
+      req,
+      res,
+      pathname,
+      search,
+      // For the fairness of admission. To read it is to leave.
+      clientAddress,
+      requestId: newId(),
+      log: parts.log,
+      newNonce,
+      services,
+      reporter,
+      startedAt: performance.now(),
+      making,
+    })
+    making.onLeave = () => context.abort('gone')
+    context.record.route = record.route
+    context.record.kind = 'document'
+    try {
+      await servePage(parts, page, context)
+    } catch (thrown) {
+      making.note('failed')
+      context.log.error({ err: thrown, route: record.route }, 'a page could not be made for all visitors')
+    } finally {
+      context.finish()
+    }
+    const { answer } = res
+    if (answer?.headers.some((name, at) => at % 2 === 0 && /^(?:set-cookie|vary)$/i.test(name))) {
+      const vary = answer.headers.findIndex((name) => name.toLowerCase() === 'vary')
+      if (answer.headers.some((name) => /^set-cookie$/i.test(name))) making.note('set-cookie')
+      else if (answer.headers[vary + 1] !== 'Accept-Encoding') making.note('vary')
+    }
+    if (answer === undefined && making.kept === undefined && !making.isDropped) making.note('failed')
+    return { making, answer }
+  }
+
+  return (page, asked, first) => detached(() => make(page, asked, first))
+}

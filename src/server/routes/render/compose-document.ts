@@ -1,0 +1,56 @@
+import type { Metadata } from '../../../client/module-types.ts'
+import { escapeJson } from '../../request/answer/escape-json.ts'
+import { DOCTYPE, DOCUMENT_END, DocumentShapeError, headStart } from './document-markup.ts'
+import type { InsertedHtml } from './inserted-html.ts'
+import type { DocumentAssets } from './route-assets.ts'
+
+/** Beyond this many characters, joining strings costs more than several writes. */
+const JOIN_LIMIT = 16_384
+
+/** What a document consists of besides React's HTML. */
+export interface ComposedParts {
+  readonly assets: DocumentAssets
+  readonly metadata: Metadata
+  readonly inserted: Pick<InsertedHtml, 'take'>
+  /** `''` for a document that caches may share. */
+  readonly nonce: string
+  /** Whether values follow that JSON cannot represent. */
+  readonly isLate: boolean
+  /** Scripts of the hydration data after its element. */
+  readonly chunks: string
+}
+
+/** A complete document. */
+export interface ComposedDocument {
+  /** What is inserted beside React's markup. */
+  readonly besides: string
+  /** Its pieces; many documents are one. @param handedOver the hydration data. */
+  pieces(handedOver: string): readonly string[]
+}
+
+/**
+ * Puts a document together.
+ * @throws {DocumentShapeError}
+ */
+export function composeDocument(html: string, parts: ComposedParts): ComposedDocument {
+  const { assets, metadata, inserted, nonce, isLate, chunks } = parts
+  const besides = inserted.take() + jsonLdTags(metadata)
+  const at = headStart(html)
+  if (!html.endsWith(DOCUMENT_END)) throw new DocumentShapeError()
+  return {
+    besides,
+    pieces(handedOver) {
+      const head = (html.startsWith(DOCTYPE) ? '' : DOCTYPE) + html.slice(0, at) + assets.head(nonce, isLate) + besides
+      const content = html.slice(at, -DOCUMENT_END.length)
+      const end = handedOver + chunks + assets.bootstrap(nonce) + DOCUMENT_END
+      return html.length < JOIN_LIMIT ? [head + content + end] : [head, content, end]
+    },
+  }
+}
+
+export function jsonLdTags({ jsonLd }: Metadata): string {
+  if (jsonLd === undefined) return ''
+  return jsonLd
+    .map((document) => `<script type="application/ld+json">${escapeJson(JSON.stringify(document))}</script>`)
+    .join('')
+}
