@@ -39,9 +39,14 @@ export async function routes(args: readonly string[]): Promise<void> {
 function routeList({ sources, urls, rules }: ApplicationFacts, folder: string): string {
   const modules = Object.entries(sources).map(([pattern, kinds]) => {
     const brought = Object.entries(kinds).map(([kind, source]) => `${kind} ${source.replace(folder, '')}`)
-    const { params = {}, linked } = urls[pattern] ?? {}
+    const { params = {}, linked, cache } = urls[pattern] ?? {}
     const limits = Object.entries(params).map(([name, list]) => `${name}: ${list.join(' | ')}`)
-    const said = [...brought, ...limits, ...(linked === false ? ['no link leads to it'] : [])]
+    const said = [
+      ...brought,
+      ...limits,
+      ...(linked === false ? ['no link leads to it'] : []),
+      ...(cache === undefined ? [] : ['kept for all visitors']),
+    ]
     return [pattern, said.join(', ') || '(nothing)'] as const
   })
   return [aligned(modules), aligned(rules)].filter((part) => part !== '').join('\n\n')

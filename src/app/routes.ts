@@ -60,6 +60,11 @@ export const routes = defineRoutes({
     page: () => import('./lab/shared/page.tsx'),
     loader: () => import('./lab/shared/loader.server.ts'),
   },
+  '/(site)/lab/kept/[key]': {
+    cache: 'shared',
+    page: () => import('./lab/kept/page.tsx'),
+    loader: () => import('./lab/kept/loader.server.ts'),
+  },
   '/(site)/lab/inspector': { page: () => import('./lab/inspector/page.tsx') },
 
   '/(site)/lab/redirect/temporary': {
@@ -145,6 +150,19 @@ export const routes = defineRoutes({
   '/(bench)/lab/bench/links': {
     page: () => import('./lab/bench/links-page.tsx'),
     loader: () => import('./lab/bench/rows.server.ts'),
+  },
+
+  '/(bench)/lab/bench/kept/hello': { cache: 'shared', page: () => import('./lab/bench/hello-page.tsx') },
+  '/(bench)/lab/bench/kept/spiral': { cache: 'shared', page: () => import('./lab/bench/spiral-page.tsx') },
+  '/(bench)/lab/bench/kept/table': {
+    cache: 'shared',
+    page: () => import('./lab/bench/table-page.tsx'),
+    loader: () => import('./lab/bench/kept-rows.server.ts'),
+  },
+  '/(bench)/lab/bench/kept/links': {
+    cache: 'shared',
+    page: () => import('./lab/bench/links-page.tsx'),
+    loader: () => import('./lab/bench/kept-rows.server.ts'),
   },
 
   '/lab/events': { handler: () => import('./lab/events/events.server.ts') },

@@ -1,5 +1,6 @@
 /** Public interface for an application's tests, with any test runner. Never part of a build. */
 export { createCookieJar, CookieError, type CookieAnswer, type CookieJar } from './cookie-jar.ts'
+export { expectKept, NotKeptError } from './expect-kept.ts'
 export { createTestApp } from './create-test-app.ts'
 export type { TestApp, TestAppOptions, TestDefinition } from './test-app.ts'
 export { fakeClock, type FakeClock } from './fake-clock.ts'

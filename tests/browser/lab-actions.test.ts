@@ -250,6 +250,30 @@ describe('an upload with JavaScript', () => {
   })
 })
 
+describe.for(JAVASCRIPT)('the kept page, JavaScript $name', ({ javaScript }) => {
+  browserTest('is the same for all until it is dropped, and works as others do', async ({ open }) => {
+    const key = randomUUID()
+    const path = `/lab/kept/${key}?s=600`
+    const [page, other] = [await open({ javaScript }), await open({ javaScript })]
+    await visit(page, path, javaScript)
+    const renderedAt = await page.getByTestId('rendered-at').innerText()
+    const answer = other.waitForResponse((response) => response.url().endsWith(path))
+    await visit(other, path, javaScript)
+    expect((await answer).headers()['cache-status']).toContain('Millrace; hit')
+    expect(await other.getByTestId('rendered-at').innerText()).toBe(renderedAt)
+    await page.getByTestId('drop').click()
+    await expect.poll(() => page.getByTestId('rendered-at').innerText()).not.toBe(renderedAt)
+    await visit(other, path, javaScript)
+    await expect.poll(() => other.getByTestId('rendered-at').innerText()).not.toBe(renderedAt)
+    const shown = await other.getByTestId('rendered-at').innerText()
+    await other.getByRole('link', { name: '2', exact: true }).click()
+    await other.getByRole('heading', { name: 'Kept key 2' }).waitFor()
+    await other.goBack()
+    await other.getByRole('heading', { name: `Kept key ${key}` }).waitFor()
+    expect(await other.getByTestId('rendered-at').innerText()).toBe(shown)
+  })
+})
+
 describe.for(JAVASCRIPT)('the shared value, JavaScript $name', ({ javaScript }) => {
   browserTest('stays over visits until it is dropped, and then is new for everybody', async ({ open }) => {
     const path = `/lab/shared/${randomUUID()}`

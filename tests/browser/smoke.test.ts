@@ -39,6 +39,7 @@ const VISITS: Readonly<Record<string, Visit>> = {
   '/(site)/lab/slow/[ms]': { path: '/lab/slow/20' },
   '/(site)/lab/cache/[key]': { path: '/lab/cache/a' },
   '/(site)/lab/shared/[key]': { path: '/lab/shared/a' },
+  '/(site)/lab/kept/[key]': { path: '/lab/kept/a' },
   '/(site)/lab/inspector': { path: '/lab/inspector' },
   '/(site)/lab/redirect/temporary': { path: '/lab/redirect/temporary', lands: '/lab/landed' },
   '/(site)/lab/redirect/permanent': { path: '/lab/redirect/permanent', lands: '/lab/landed' },

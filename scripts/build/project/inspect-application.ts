@@ -15,7 +15,7 @@ import { inspectActions, type LoadActions } from './inspect-actions.ts'
 type SegmentSources = Readonly<Record<string, string>>
 
 /** What an entry says of its URLs. */
-type EntryUrls = Pick<SegmentDefinition, 'params' | 'linked'>
+type EntryUrls = Pick<SegmentDefinition, 'params' | 'linked' | 'cache'>
 
 /** Contents of an application. */
 export interface ApplicationFacts {
@@ -121,10 +121,15 @@ function requireSameTable(ofApp: RouteDefinitions, ofRoutes: RouteDefinitions): 
 }
 
 function urlsOf(routes: RouteDefinitions): ApplicationFacts['urls'] {
-  const entries = Object.entries(routes).flatMap(([pattern, { params, linked }]) =>
-    params === undefined && linked !== false
+  const entries = Object.entries(routes).flatMap(([pattern, { params, linked, cache }]) =>
+    params === undefined && linked !== false && cache === undefined
       ? []
-      : [[pattern, { ...(params && { params }), ...(linked === false && { linked }) }] as const],
+      : [
+          [
+            pattern,
+            { ...(params && { params }), ...(linked === false && { linked }), ...(cache && { cache }) },
+          ] as const,
+        ],
   )
   return Object.fromEntries(entries)
 }
@@ -134,7 +139,7 @@ async function readSources(routes: RouteDefinitions): Promise<Record<string, Seg
   const sources: Record<string, SegmentSources> = {}
   for (const [pattern, definition] of Object.entries(routes)) {
     const ofPattern: Record<string, string> = {}
-    const { params: _params, linked: _linked, ...modules } = definition
+    const { params: _params, linked: _linked, cache: _cache, ...modules } = definition
     for (const [kind, load] of Object.entries(modules)) {
       const loaded: unknown = typeof load === 'function' ? await load() : undefined
       const source =

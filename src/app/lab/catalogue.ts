@@ -98,6 +98,11 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         look: 'The server keeps a value for all visitors, until an action drops it.',
       },
       {
+        href: '/lab/kept/1',
+        title: 'A kept page',
+        look: 'The server keeps the whole document for all visitors, until an action drops it.',
+      },
+      {
         href: '/lab/inspector',
         title: 'The inspector',
         look: "The development panel's tables in production: screen, cache, requests, actions, prefetches. Needs JavaScript.",
@@ -196,6 +201,10 @@ export const LAB_GROUPS: readonly LabGroup[] = [
       { href: '/lab/bench/spiral', title: 'Spiral', look: 'About 2,400 positioned elements.' },
       { href: '/lab/bench/table?n=1000', title: 'Table', look: 'A thousand rows from an asynchronous loader.' },
       { href: '/lab/bench/links?n=1000', title: 'Links', look: 'The table again, with a link in every row.' },
+      { href: '/lab/bench/kept/hello', title: 'Hello, kept', look: 'Made once, and sent to everybody.' },
+      { href: '/lab/bench/kept/spiral', title: 'Spiral, kept', look: 'The same elements, made once.' },
+      { href: '/lab/bench/kept/table?n=1000', title: 'Table, kept', look: 'A thousand rows that stay the same.' },
+      { href: '/lab/bench/kept/links?n=1000', title: 'Links, kept', look: 'Those rows, with a link in each.' },
     ],
   },
   {

@@ -56,6 +56,32 @@ async function roundTrip(data: unknown): Promise<unknown> {
   return values.data['/#page']
 }
 
+/** The same in a document without scripts. */
+async function keptRoundTrip(data: unknown): Promise<unknown> {
+  const { context } = detachedRequest()
+  const { value } = deferMembers(data, context)
+  const view = { chain: [], params: {}, search: {}, data: { '/#page': value } }
+  const { element, complete } = createHydrationDataWriter('build')(view, '/', context)
+  const html = (await complete?.()) ?? element
+  expect(html.match(/<script/gi)).toHaveLength(1)
+  return ((await read(html).values) as HydrationValues).data['/#page']
+}
+
+test('what a kept document holds is what the loader gave, promises too', async () => {
+  const data = {
+    at: new Date(5),
+    text: `${EVIL}${HALVES}`,
+    map: new Map([['a', new Set([1])]]),
+    late: Promise.resolve(EVIL),
+  }
+  const got = (await keptRoundTrip(data)) as typeof data
+  expect({ ...got, late: await got.late }).toEqual({
+    ...data,
+    text: data.text.toWellFormed(),
+    late: EVIL,
+  })
+})
+
 describe('loader data in the browser', () => {
   test('are what they were on the server, whatever JSON can say', async () => {
     await assert(

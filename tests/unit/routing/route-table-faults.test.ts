@@ -202,6 +202,18 @@ describe('entries whose modules do not go together', () => {
     expect(faultOf(routes)?.kind).toBe(kind)
   })
 
+  it.each<[routes: RouteDefinitions, fault: RouteTableFault | undefined]>([
+    [{ '/x': { page, cache: 'private' as never } }, 'bad-cache'],
+    [{ '/x': { page, cache: true as never } }, 'bad-cache'],
+    [{ '/x': { cache: 'shared', layout }, '/x/y': { page } }, 'shared-without-page'],
+    [{ '/x': { cache: 'shared', handler } }, 'shared-without-page'],
+    [{ '/x': { cache: 'shared', page, guard } }, 'shared-behind-guard'],
+    [{ '/': { guard }, '/(site)/x': { cache: 'shared', page } }, 'shared-behind-guard'],
+    [{ '/x': { guard, page }, '/y': { cache: 'shared', page } }, undefined],
+  ])('a page that cannot be the same for all is found: %o', (routes, kind) => {
+    expect(faultOf(routes)?.kind).toBe(kind)
+  })
+
   it('a page with its loader in a layout with its own is accepted', () => {
     expect(faultOf({ '/x': { page, loader, layout, layoutLoader } })).toBeUndefined()
   })

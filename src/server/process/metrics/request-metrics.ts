@@ -35,6 +35,11 @@ export function addRequestMetrics(registry: Registry): RequestObserver {
     help: 'Pages refused with 503: places, load, or wait.',
     labelNames: ['kind', 'reason'],
   })
+  const kept = counter({
+    name: 'millrace_kept_pages_total',
+    help: "Requests for pages with cache: 'shared': answered with the kept document (hit, stale), made for all (miss), or for one visitor (bypass).",
+    labelNames: ['route', 'status'],
+  })
   const phases = histogram({
     name: 'millrace_render_phase_seconds',
     help: 'Phases of documents and route data: loaders, the way to the head (shell), and from the head to the end (stream).',
@@ -50,7 +55,8 @@ export function addRequestMetrics(registry: Registry): RequestObserver {
     bytes.inc({ route, kind }, record.bytes)
     if (record.aborted) aborted.inc({ route, kind })
     if (record.shed !== undefined) shed.inc({ kind, reason: record.shed })
-    const { timing } = record
+    const { cache, timing } = record
+    if (cache !== undefined) kept.inc({ route, status: cache.split(':', 1)[0] ?? '' })
     if (timing === undefined) return
     phases.observe({ phase: 'loaders', kind }, timing.loadersMs / 1_000)
     phases.observe({ phase: 'shell', kind }, timing.headMs / 1_000)
