@@ -50,6 +50,7 @@ export type {
   HandlerModule,
   LoaderArgs,
   LoaderContext,
+  SharedLifetime,
   ResourceHandler,
 } from './api/loader-types.ts'
 export type {

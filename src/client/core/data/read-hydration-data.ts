@@ -34,7 +34,7 @@ interface LateChunks {
 async function readLateValues(chunks: HydrationState['chunks']): Promise<HydrationValues> {
   const { receiveValues } = await import('../../../shared/protocol/decode-values.ts')
   const { values, push, fail } = receiveValues<HydrationValues>(serverFailure)
-  const global = globalThis as { [HYDRATION_DATA_GLOBAL]?: LateChunks }
+  const global = self as { [HYDRATION_DATA_GLOBAL]?: LateChunks }
   ;(chunks ?? global[HYDRATION_DATA_GLOBAL])?.forEach?.(push)
   global[HYDRATION_DATA_GLOBAL] = { push }
   // An interrupted document leaves values that never arrive.

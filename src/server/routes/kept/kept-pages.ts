@@ -60,7 +60,7 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
     const { context } = visit
     const body = cachedBody(kept, context)
     if (!(body instanceof Promise)) {
-      note(context, status)
+      context.record.cache = statusText(status)
       sendKept(kept, context, cacheStatus(status))
       return undefined
     }
@@ -108,15 +108,12 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
       return sendDocument(visit, kept, { kind: 'miss', ttl, collapsed, stored: kept.isStored })
     }
     if (answer === undefined) return servePrivately(visit, 'failed')
-    note(context, { kind: 'miss', collapsed, stored: false })
-    context.res.setHeader('Cache-Status', cacheStatus({ kind: 'miss', collapsed, stored: false }))
+    tell(context, { kind: 'miss', collapsed, stored: false })
     return void sendCaptured(answer, context)
   }
 
   function servePrivately({ page, context }: Visit, reason: string): Promise<void> | undefined {
-    const status: KeptStatus = { kind: 'bypass', reason }
-    note(context, status)
-    context.res.setHeader('Cache-Status', cacheStatus(status))
+    tell(context, { kind: 'bypass', reason })
     // Whatever its loaders say: what makes it private is not known of the next visitor.
     context.audience.guarded = true
     return servePage(parts, page, context)
@@ -138,12 +135,15 @@ function bypassOf({ req, res }: RequestContext, isHearing: boolean): string | un
   return mayShareUnderPolicy(res) ? undefined : 'policy'
 }
 
-function note({ record }: RequestContext, status: KeptStatus): void {
+/** Notes how the request is answered, for the log and in `Cache-Status`. */
+function tell({ record, res }: RequestContext, status: KeptStatus): void {
   record.cache = statusText(status)
+  res.setHeader('Cache-Status', cacheStatus(status))
 }
 
 /** Too many wait. */
 function refuse(context: RequestContext): void {
+  tell(context, { kind: 'miss', collapsed: false, stored: false })
   context.record.shed = 'places'
   context.record.refused = 'too many wait for pages in the making'
   const texts = textsOf(context)
@@ -154,10 +154,9 @@ function refuse(context: RequestContext): void {
 /** Nothing of a raw header: the host is one of `ORIGIN`, or a valid one. */
 function askedPage({ route, params, search }: MatchedRoute, context: RequestContext): AskedDocument {
   const { clientAddress, pathname } = context
-  const origin =
-    clientAddress.origin ?? `${isSecure(clientAddress) ? 'https' : 'http'}://${clientAddress.host.toLowerCase()}`
+  const host = clientAddress.origin ?? clientAddress.host.toLowerCase()
   return {
-    page: JSON.stringify([origin, route.key, pathname, params]),
+    page: JSON.stringify([host, isSecure(clientAddress), route.key, pathname, params]),
     search: parseSearch(search),
     queries: [context.search, search],
   }
