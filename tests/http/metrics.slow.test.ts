@@ -101,6 +101,10 @@ test('what the caches do is counted, of all workers together', async () => {
   expect(valueOf(text, 'millrace_data_cache_bytes')).toBeGreaterThan(300)
   expect(valueOf(text, 'millrace_kept_document_bytes')).toBeGreaterThan(2_000)
   expect(valueOf(text, result('hit'))).toBe(4) // reading them twice does not count twice
+  for (let index = 0; index < 6; index += 1) expect((await ask(server, '/lab/kept/1?s=600')).status).toBe(200)
+  const kept = (status: string): string => `millrace_kept_pages_total{route="/lab/kept/[key]",status="${status}"}`
+  await expectSample(scrape, kept('miss'), 2)
+  await expectSample(scrape, kept('hit'), 4)
 })
 
 describe('reports', () => {
