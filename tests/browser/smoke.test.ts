@@ -78,6 +78,10 @@ const VISITS: Readonly<Record<string, Visit>> = {
   '/(bench)/lab/bench/spiral': { path: '/lab/bench/spiral', shows: 'main' },
   '/(bench)/lab/bench/table': { path: '/lab/bench/table?n=20', shows: 'main' },
   '/(bench)/lab/bench/links': { path: '/lab/bench/links?n=20', shows: 'main' },
+  '/(bench)/lab/bench/kept/hello': { path: '/lab/bench/kept/hello' },
+  '/(bench)/lab/bench/kept/spiral': { path: '/lab/bench/kept/spiral', shows: 'main' },
+  '/(bench)/lab/bench/kept/table': { path: '/lab/bench/kept/table?n=10', shows: 'main' },
+  '/(bench)/lab/bench/kept/links': { path: '/lab/bench/kept/links?n=10', shows: 'main' },
 }
 
 async function expectStyled(page: Page): Promise<void> {
