@@ -137,7 +137,7 @@ export function createDocumentCache(
     },
     nameOf: (asked) => names.find(asked) ?? asked.page,
     refuse(asked, uses, reason, client) {
-      const key = names.learn(asked, uses, drop)
+      const key = names.learn(asked, uses, client, drop)
       drop(key)
       reasons.set(key, { reason, until: now() + REASON_MS }, 1, client)
     },
