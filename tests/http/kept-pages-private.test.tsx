@@ -80,7 +80,7 @@ describe('served to each visitor for itself, and said so, is', () => {
     const waiting = Array.from({ length: 100 }, (_, index) =>
       visit(site, '/', { Cookie: `user=u${index}` }).then(numberOf),
     )
-    await expect.poll(() => arrived.count).toBe(100)
+    await expect.poll(() => arrived.count, { timeout: 10_000 }).toBe(100)
     gate.resolve()
     const answers = await Promise.all(waiting)
     answers.forEach((answer, index) => expect(answer).toMatch(new RegExp(`for u${index}$`)))

@@ -66,7 +66,7 @@ describe('a page that is the same for all', () => {
     await expect.poll(() => state.made).toBe(1)
     first.abort()
     const others = Array.from({ length: 50 }, () => visit(site).then((answer) => answer))
-    await expect.poll(() => arrived.count).toBe(51)
+    await expect.poll(() => arrived.count, { timeout: 10_000 }).toBe(51)
     gate.resolve()
     const answers = await Promise.all(others)
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)

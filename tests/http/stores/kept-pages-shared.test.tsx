@@ -6,7 +6,7 @@ import { findProgram } from '../../support/programs.ts'
 import { startRedis } from '../../support/redis-server.ts'
 import { tinyApp } from '../../support/tiny-app.tsx'
 
-const WITHIN_MS = 250
+const PATIENCE = { timeout: 10_000 } // Redis starts, stops and is connected to
 
 function instance(url: string) {
   const { state, route } = counted(undefined, { seconds: 600, staleSeconds: 600 })
@@ -18,7 +18,7 @@ function instance(url: string) {
 }
 
 async function untilKept({ site }: ReturnType<typeof instance>): Promise<void> {
-  await expect.poll(async () => statusOf(await visit(site))).toContain('hit')
+  await expect.poll(async () => statusOf(await visit(site)), PATIENCE).toContain('hit')
 }
 
 test.skipIf(findProgram('redis-server') === undefined)(
@@ -33,14 +33,14 @@ test.skipIf(findProgram('redis-server') === undefined)(
 
     await request(one.site.app).post('/drop?what=mills').set('Host', 'mills.example').expect(200)
     expect(numberOf(await visit(one.site))).not.toBe(mine)
-    await expect.poll(async () => numberOf(await visit(other.site)), { timeout: WITHIN_MS }).not.toBe(theirs)
+    await expect.poll(async () => numberOf(await visit(other.site)), PATIENCE).not.toBe(theirs)
     await untilKept(one)
     await untilKept(other)
     const before = numberOf(await visit(other.site))
 
     await redis.stop()
     await expect
-      .poll(async () => statusOf(await visit(other.site)))
+      .poll(async () => statusOf(await visit(other.site)), PATIENCE)
       .toBe('Millrace; fwd=bypass; detail="drops unheard"')
     expect(numberOf(await visit(other.site))).not.toBe(before)
     const made = other.state.made
