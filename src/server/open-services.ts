@@ -77,7 +77,7 @@ export function createServices(
     database?: Database
     limits?: RateLimits
     data?: DataCache
-    once?: IdempotencyStore
+    calls?: IdempotencyStore
     reports?: Database
     inbox?: InboxStore
     sessionFile?: Database
@@ -135,8 +135,8 @@ export function createServices(
     get openedData() {
       return opened.data
     },
-    get once() {
-      return (opened.once ??= openIdempotencyStore())
+    get calls() {
+      return (opened.calls ??= openIdempotencyStore())
     },
     get inbox() {
       if (config.sentryDsn !== '' || !hasReports) return undefined

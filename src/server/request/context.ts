@@ -375,7 +375,7 @@ export interface RequestServices {
   /** The application's own texts, and the table that knows their page; absent if all are English. */
   readonly texts?: { readonly of: TextsOf; readonly match: RouteTable['match'] } | undefined
   /** Finished action calls. */
-  readonly once: IdempotencyStore
+  readonly calls: IdempotencyStore
   /** Reports that stay on this server; `undefined` if a DSN is set. */
   readonly inbox: ReportInbox | undefined
   /** Work that continues after its answer. */

@@ -25,7 +25,7 @@ let opened: { dispose(): void | Promise<void> }[]
 interface Instance {
   readonly link: RedisLink
   readonly limits: RateLimits
-  readonly once: IdempotencyStore
+  readonly calls: IdempotencyStore
 }
 
 const limitsIn = (link: RedisLink, entries = LIMITS.entries): RateLimits =>
@@ -43,7 +43,7 @@ async function startInstance(url = redis.url): Promise<Instance> {
   return {
     link,
     limits: sharedRateLimits(limitsIn(link), createRateLimits(createSqliteStore(database, LIMITS)), watch),
-    once: sharedIdempotencyStore(callsIn(link), createIdempotencyStore(createSqliteStore(database, CALLS)), watch),
+    calls: sharedIdempotencyStore(callsIn(link), createIdempotencyStore(createSqliteStore(database, CALLS)), watch),
   }
 }
 
@@ -94,21 +94,21 @@ describe.skipIf(findProgram('redis-server') === undefined)('stores that instance
   })
 
   describe('calls of instances', () => {
-    onceStoreContract(async () => [(await startInstance()).once, (await startInstance()).once])
+    onceStoreContract(async () => [(await startInstance()).calls, (await startInstance()).calls])
   })
 
   describe('calls of an instance without its Redis', () => {
     onceStoreContract(async () => {
-      const { once } = await startInstance(NOWHERE)
-      return [once, once]
+      const { calls } = await startInstance(NOWHERE)
+      return [calls, calls]
     })
   })
 
   test('hold no large results, and run their calls no second time for it', async () => {
     const [one, other] = [await startInstance(), await startInstance()]
-    await one.once.begin('a', NOW)
-    await one.once.finish('a', 'é'.repeat(524_289), NOW)
-    for (const { once } of [one, other]) expect(await once.begin('a', NOW)).toEqual({ state: 'running' })
+    await one.calls.begin('a', NOW)
+    await one.calls.finish('a', 'é'.repeat(524_289), NOW)
+    for (const { calls } of [one, other]) expect(await calls.begin('a', NOW)).toEqual({ state: 'running' })
     const key = `${one.link.prefix}:{calls}:e:=a`
     expect(await one.link.run((client) => client.memoryUsage(key))).toBeLessThan(1_000)
   })
@@ -128,37 +128,37 @@ describe.skipIf(findProgram('redis-server') === undefined)('stores that instance
   })
 
   test('run no call again for the loss of Redis, nor for its return', async () => {
-    const { link, once } = await startInstance()
-    await once.begin('before', NOW)
-    await once.finish('before', '1', NOW)
+    const { link, calls } = await startInstance()
+    await calls.begin('before', NOW)
+    await calls.finish('before', '1', NOW)
     await redis.stop()
-    expect(await once.begin('before', NOW)).toEqual({ state: 'done', result: '1' })
-    expect(await once.begin('meanwhile', NOW)).toEqual({ state: 'new' })
-    await once.finish('meanwhile', '2', NOW)
-    expect(await once.begin('over the return', NOW)).toEqual({ state: 'new' })
+    expect(await calls.begin('before', NOW)).toEqual({ state: 'done', result: '1' })
+    expect(await calls.begin('meanwhile', NOW)).toEqual({ state: 'new' })
+    await calls.finish('meanwhile', '2', NOW)
+    expect(await calls.begin('over the return', NOW)).toEqual({ state: 'new' })
     await redis.start()
     await expect.poll(() => link.connected).toBe(true)
-    expect(await once.begin('meanwhile', NOW)).toEqual({ state: 'done', result: '2' })
-    await once.finish('over the return', '3', NOW)
+    expect(await calls.begin('meanwhile', NOW)).toEqual({ state: 'done', result: '2' })
+    await calls.finish('over the return', '3', NOW)
     const other = await startInstance()
-    expect(await other.once.begin('over the return', NOW)).toEqual({ state: 'done', result: '3' })
+    expect(await other.calls.begin('over the return', NOW)).toEqual({ state: 'done', result: '3' })
   })
 
   test('leave nothing of a call behind that another instance has run', async () => {
     const [one, other] = [await startInstance(), await startInstance()]
-    await one.once.begin('a', NOW)
-    expect(await other.once.begin('a', NOW)).toEqual({ state: 'running' })
-    await one.once.finish('a', 'x', NOW)
-    expect(await other.once.begin('a', NOW)).toEqual({ state: 'done', result: 'x' })
+    await one.calls.begin('a', NOW)
+    expect(await other.calls.begin('a', NOW)).toEqual({ state: 'running' })
+    await one.calls.finish('a', 'x', NOW)
+    expect(await other.calls.begin('a', NOW)).toEqual({ state: 'done', result: 'x' })
   })
 
-  test('do without a Redis that is full, and say so once', async () => {
-    const { link, limits, once } = await startInstance()
+  test('do without a Redis that is full, and say so calls', async () => {
+    const { link, limits, calls } = await startInstance()
     await link.run((client) => client.configSet('maxmemory', '1'))
     for (const _ of [1, 2]) expect((await limits.take('a', LIMIT, NOW)).allowed).toBe(true)
     expect((await limits.take('a', LIMIT, NOW)).allowed).toBe(false)
-    expect(await once.begin('a', NOW)).toEqual({ state: 'new' })
-    expect(await once.begin('a', NOW)).toEqual({ state: 'running' })
+    expect(await calls.begin('a', NOW)).toEqual({ state: 'new' })
+    expect(await calls.begin('a', NOW)).toEqual({ state: 'running' })
     expect(lines).toEqual(['the shared store refuses what it is asked'])
   })
 

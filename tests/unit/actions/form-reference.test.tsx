@@ -35,7 +35,13 @@ function namedAction() {
 }
 
 function target(search = ''): FormTarget {
-  return { pathname: '/form', search, once: 'once-once', stateForms: [], sign: (id, value) => `${id} signed ${value}` }
+  return {
+    pathname: '/form',
+    search,
+    callKey: 'once-once',
+    stateForms: [],
+    sign: (id, value) => `${id} signed ${value}`,
+  }
 }
 
 function StateForm({ save, id }: { readonly save: ReturnType<typeof namedAction>; readonly id: string }) {

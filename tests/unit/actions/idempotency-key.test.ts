@@ -7,7 +7,7 @@ const DECLARED = { id: 'a', definition: {} } as never
 async function keyOf(cookie?: string, input: unknown = { name: 'Ann' }, more: object = {}) {
   const key = await idempotencyKey(
     DECLARED,
-    { once: 'k', input, leading: [], form: undefined } as never,
+    { sentKey: 'k', input, leading: [], form: undefined } as never,
     {
       clientAddress: { address: '192.0.2.1' },
       data: undefined,

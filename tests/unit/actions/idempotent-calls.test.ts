@@ -40,7 +40,7 @@ const value = (result: unknown, revalidate: readonly string[] = []): FinishedCal
 })
 
 function processOf(store: IdempotencyStore) {
-  const calls = createIdempotentCalls({ once: store }, () => 0)
+  const calls = createIdempotentCalls({ calls: store }, () => 0)
   let runs = 0
   return {
     get runs() {

@@ -20,10 +20,10 @@ function form(...fields: FormBody['fields']): FormBody {
 }
 
 const json = (value: unknown) => ({ kind: 'json', value }) as const
-const byScript = (body: Parameters<typeof readCall>[0], once?: string) =>
-  readCall(body, { id: ID, form: undefined, once }, secrets)
+const byScript = (body: Parameters<typeof readCall>[0], sentKey?: string) =>
+  readCall(body, { id: ID, form: undefined, sentKey }, secrets)
 const byForm = (fields: FormBody['fields'], number = '3') =>
-  readCall(form(...fields), { id: ID, form: number, once: undefined }, secrets)
+  readCall(form(...fields), { id: ID, form: number, sentKey: undefined }, secrets)
 const signed = (args: unknown, id = ID) => secrets.sign(argumentsPurpose(id), JSON.stringify(args))
 
 describe('a form without script', () => {
@@ -37,7 +37,7 @@ describe('a form without script', () => {
       ['name', 'ann'],
     ])
     expect({ ...(call.input as object) }).toEqual({ name: 'ann' })
-    expect(call).toMatchObject({ leading: [7, null], hasState: true, key: 'k1', once: '0d6a7c0e-8f0f-4b5e' })
+    expect(call).toMatchObject({ leading: [7, null], hasState: true, key: 'k1', sentKey: '0d6a7c0e-8f0f-4b5e' })
     expect(call.form?.fields).toEqual([['name', 'ann']])
   })
 
@@ -62,7 +62,7 @@ describe('a form without script', () => {
 
   test('with a idempotency key that is no key has none', () => {
     for (const once of ['', 'short', 'x'.repeat(65), 'with a space in it']) {
-      expect(byForm([['$ACTION_ONCE', once]]).once).toBeUndefined()
+      expect(byForm([['$ACTION_ONCE', once]]).sentKey).toBeUndefined()
     }
   })
 })
@@ -76,7 +76,7 @@ describe('a call of the client router', () => {
     expect(byScript(json({ args: [1], input: { name: 'ann' } }), 'a-idempotency-key-of-its-own')).toMatchObject({
       input: { name: 'ann' },
       leading: [1],
-      once: 'a-idempotency-key-of-its-own',
+      sentKey: 'a-idempotency-key-of-its-own',
     })
   })
 

@@ -65,7 +65,7 @@ describe('calls of one client without end', () => {
   test('count for both keys where an answer sets a cookie, and run once, however many there are', async () => {
     const kind = { ...CALLS, entries: 6 }
     const store = createIdempotencyStore(createSqliteStore(database, kind))
-    const calls = createIdempotentCalls({ once: store }, () => (now += 1))
+    const calls = createIdempotentCalls({ calls: store }, () => (now += 1))
     let now = NOW
     const runs = new Map<string, number>()
     const call = (key: string, address: string): Promise<FinishedCall | 'running'> => {

@@ -113,10 +113,10 @@ export function createAdmission({
         return shed(context, 'load', requestClass === 'document')
       }
       if (requestClass === 'prefetch' && places.taken >= prefetchLimit) return shed(context, 'places')
-      const verdict = places.take({ client, isGone: () => isGone(context) })
-      return verdict instanceof Promise
-        ? verdict.then((refusal) => entered(refusal, client, context))
-        : entered(verdict, client, context)
+      const taken = places.take({ client, isGone: () => isGone(context) })
+      return taken instanceof Promise
+        ? taken.then((refusal) => entered(refusal, client, context))
+        : entered(taken, client, context)
     },
     turn(context, loaded = false) {
       if (loaded && context.place.turn === turns.number) return undefined

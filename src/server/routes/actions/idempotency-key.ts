@@ -40,10 +40,10 @@ export interface IdempotencyKey {
  */
 export async function idempotencyKey(
   { id, definition }: DeclaredAction,
-  { once, input, leading, form }: ReceivedCall,
+  { sentKey, input, leading, form }: ReceivedCall,
   { clientAddress, data, req }: Pick<RequestContext, 'clientAddress' | 'data' | 'req'>,
 ): Promise<IdempotencyKey | undefined> {
-  if (once === undefined) return undefined
+  if (sentKey === undefined) return undefined
   // A script makes a key for each call; a document has one key for all its forms, and files that are still unread
   // cannot be compared.
   if (data === undefined && definition.upload !== undefined) return undefined
@@ -52,7 +52,7 @@ export async function idempotencyKey(
   const keyOf = (cookies: readonly string[]): string => {
     const isKnown = data !== undefined || cookies.some((cookie) => valueOf(cookie).length >= SHORTEST_SECRET)
     const client = isKnown ? '' : clientKey(clientAddress.address)
-    return hash('sha256', JSON.stringify([id, once, client, cookies, input, leading, files]), 'base64url')
+    return hash('sha256', JSON.stringify([id, sentKey, client, cookies, input, leading, files]), 'base64url')
   }
   return {
     sent: keyOf(sessionCookies(cookie)),

@@ -28,7 +28,7 @@ interface KeptCall {
   readonly value?: string
   readonly kind: 'value' | 'thrown'
   /** Digest of control flow. */
-  readonly verdict?: string
+  readonly signal?: string
   readonly revalidate: readonly string[]
   /** Response headers that the handler has set. */
   readonly headers: readonly (readonly [string, string])[]
@@ -36,14 +36,14 @@ interface KeptCall {
 
 /** Bound: one entry per call in progress in this process. */
 export function createIdempotentCalls(
-  services: { readonly once: IdempotencyStore },
+  services: { readonly calls: IdempotencyStore },
   now: () => number,
 ): IdempotentCalls {
   const running = new Map<string, { call: Promise<FinishedCall | 'running'>; context: RequestContext }>()
 
   async function runFirst(key: IdempotencyKey, work: () => Promise<FinishedCall>, context: RequestContext) {
     const begun = (await settle(context, () =>
-      services.once.begin(storedName(key.sent), now(), clientOf(context)),
+      services.calls.begin(storedName(key.sent), now(), clientOf(context)),
     )) ?? {
       state: 'new',
     }
@@ -62,11 +62,11 @@ export function createIdempotentCalls(
       const kept = await keep(call, context)
       const text = kept === undefined ? undefined : JSON.stringify(kept)
       await settle(context, () =>
-        text === undefined ? services.once.abandon(storedName(key.sent)) : finish(key, text, context),
+        text === undefined ? services.calls.abandon(storedName(key.sent)) : finish(key, text, context),
       )
       return call
     } catch (thrown) {
-      await settle(context, () => services.once.abandon(storedName(key.sent)))
+      await settle(context, () => services.calls.abandon(storedName(key.sent)))
       throw thrown
     }
   }
@@ -76,7 +76,7 @@ export function createIdempotentCalls(
     const repeated = setCookies.length === 0 ? key.sent : key.repeated(setCookies, now())
     const keys = repeated === key.sent ? [key.sent] : [key.sent, repeated]
     await Promise.all(
-      keys.map((each) => services.once.finish(storedName(each), sealOutcome(each, text), now(), clientOf(context))),
+      keys.map((each) => services.calls.finish(storedName(each), sealOutcome(each, text), now(), clientOf(context))),
     )
   }
 
@@ -117,8 +117,8 @@ async function settle<Result>(context: RequestContext, work: () => Promise<Resul
 async function keep({ outcome, revalidate }: FinishedCall, context: RequestContext): Promise<KeptCall | undefined> {
   const headers = [...(context.givenHeaders ?? [])]
   if (outcome.kind === 'thrown') {
-    const verdict = controlFlowDigest(outcome.thrown)
-    return verdict === undefined ? undefined : { kind: 'thrown', verdict, revalidate, headers }
+    const signal = controlFlowDigest(outcome.thrown)
+    return signal === undefined ? undefined : { kind: 'thrown', signal, revalidate, headers }
   }
   if (outcome.kind !== 'value') return undefined
   return { kind: 'value', value: await textOf(outcome.value), revalidate, headers }
@@ -133,8 +133,8 @@ function append(headers: Iterable<readonly [string, string]>, context: RequestCo
   for (const [name, value] of headers) context.loaderContext.headers.append(name, value)
 }
 
-async function restoreOutcome({ kind, value = '', verdict }: KeptCall): Promise<ActionOutcome> {
-  if (kind === 'thrown') return { kind, thrown: controlFlowOf({ digest: verdict }) }
+async function restoreOutcome({ kind, value = '', signal }: KeptCall): Promise<ActionOutcome> {
+  if (kind === 'thrown') return { kind, thrown: controlFlowOf({ digest: signal }) }
   const [decoded] = await decodeValues<[unknown]>(
     new Blob([value]).stream().pipeThrough(new TextDecoderStream()) as never,
   )

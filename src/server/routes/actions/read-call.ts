@@ -29,17 +29,21 @@ export interface ReceivedCall {
   /** React's key of the `useActionState` to which the form belongs. */
   readonly key?: string
   /** Calls with the same value run once. */
-  readonly once?: string
+  readonly sentKey?: string
 }
 
-const ONCE = /^[\w-]{8,64}$/
+const SENT_KEY = /^[\w-]{8,64}$/
 const ONCE_HEADER = IDEMPOTENCY_HEADER.toLowerCase()
 
 /** The call of an action that a request makes by its body and its headers. As `readCall`. */
 export function receivedCall(body: FormBody | JsonBody, id: string, context: RequestContext): ReceivedCall {
   const form = context.data === undefined ? (context.action?.form ?? '') : undefined
-  const once = context.req.headers[ONCE_HEADER]
-  return readCall(body, { id, form, once: typeof once === 'string' ? once : undefined }, context.services.secrets)
+  const sentKey = context.req.headers[ONCE_HEADER]
+  return readCall(
+    body,
+    { id, form, sentKey: typeof sentKey === 'string' ? sentKey : undefined },
+    context.services.secrets,
+  )
 }
 
 /**
@@ -49,10 +53,10 @@ export function receivedCall(body: FormBody | JsonBody, id: string, context: Req
  */
 export function readCall(
   body: FormBody | JsonBody,
-  call: { readonly id: string; readonly form: string | undefined; readonly once: string | undefined },
+  call: { readonly id: string; readonly form: string | undefined; readonly sentKey: string | undefined },
   secrets: Secrets,
 ): ReceivedCall {
-  if (body.kind === 'json') return readJsonCall(body.value, call.once)
+  if (body.kind === 'json') return readJsonCall(body.value, call.sentKey)
   const own = new Map<string, string>()
   const fields = body.fields.filter(([name, value]) => {
     if (!name.startsWith(FIELD_PREFIX)) return true
@@ -61,12 +65,12 @@ export function readCall(
   })
   const object = formObject(fields)
   const key = own.get(KEY_FIELD)
-  const once = call.once ?? own.get(IDEMPOTENCY_FIELD)
+  const sentKey = call.sentKey ?? own.get(IDEMPOTENCY_FIELD)
   const received = {
     input: object.value,
     form: { ...object, fields },
     files: body.files,
-    ...(once !== undefined && ONCE.test(once) ? { once } : {}),
+    ...(sentKey !== undefined && SENT_KEY.test(sentKey) ? { sentKey } : {}),
   }
   if (call.form === undefined) {
     return { ...received, leading: readList(own.get(ARGUMENTS_FIELD)), hasState: undefined }
@@ -88,7 +92,7 @@ function firstArguments(own: ReadonlyMap<string, string>): string | undefined {
   return undefined
 }
 
-function readJsonCall(value: unknown, once: string | undefined): ReceivedCall {
+function readJsonCall(value: unknown, sentKey: string | undefined): ReceivedCall {
   const { args = [], input } = (typeof value === 'object' && value !== null ? value : {}) as ActionArguments
   if (!Array.isArray(args)) throw new BodyError(400, 'arguments that are no list')
   return {
@@ -96,7 +100,7 @@ function readJsonCall(value: unknown, once: string | undefined): ReceivedCall {
     leading: args as readonly unknown[],
     hasState: undefined,
     files: NO_FILES,
-    ...(once !== undefined && ONCE.test(once) ? { once } : {}),
+    ...(sentKey !== undefined && SENT_KEY.test(sentKey) ? { sentKey } : {}),
   }
 }
 

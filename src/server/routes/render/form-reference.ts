@@ -71,7 +71,7 @@ function formAttributes(declared: NamedAction, bound: readonly unknown[], prefix
   const number = prefix.replace(/\D+/g, '')
   const data = new FormFields((key) => forms.stateForms.push({ id, args: bound.slice(0, -1), key }))
   data.append(ID_FIELD, id)
-  if (forms.once !== undefined) data.append(IDEMPOTENCY_FIELD, forms.once)
+  if (forms.callKey !== undefined) data.append(IDEMPOTENCY_FIELD, forms.callKey)
   if (bound.length > 0) {
     data.append(ARGUMENTS_FIELD + number, forms.sign(id, listOf(withoutRefusal(bound))))
   }

@@ -24,11 +24,11 @@ export interface FormTarget {
   /** Whether a form has been rendered, and with it the query: then the document depends on the whole query. */
   readonly namesQuery?: boolean
   /** Makes a call of this document run once, however often it is sent; absent if many visitors share the document. */
-  readonly once: string | undefined
+  readonly callKey: string | undefined
   /** Set for a document that is streamed: its nonce makes it one visitor's. */
   isStreamed?: boolean
   /** Whether a form has got `once`: then the document is one visitor's. */
-  readonly hasKey?: boolean
+  readonly hasCallKey?: boolean
   /**
    * Forms that belong to a `useActionState`, in the order of rendering. React's two renderers name them differently, so
    * the page that such a form is posted to must use the same renderer.
@@ -64,7 +64,7 @@ class RequestForms implements FormTarget {
   isStreamed = false
   readonly stateForms: StateForm[] = []
   readonly #context: RequestContext
-  #once: string | undefined = undefined
+  #callKey: string | undefined = undefined
 
   constructor(context: RequestContext) {
     this.pathname = context.pathname
@@ -80,14 +80,14 @@ class RequestForms implements FormTarget {
     return this.#context.services.adoptAction
   }
 
-  get once(): string | undefined {
+  get callKey(): string | undefined {
     if (this.#context.making !== undefined) return undefined
     const isShared = !this.isStreamed && documentCaching(this.#context, 200).shared
-    return isShared ? undefined : (this.#once ??= randomUUID())
+    return isShared ? undefined : (this.#callKey ??= randomUUID())
   }
 
-  get hasKey(): boolean {
-    return this.#once !== undefined
+  get hasCallKey(): boolean {
+    return this.#callKey !== undefined
   }
 
   sign(id: string, text: string): string {

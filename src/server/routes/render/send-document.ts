@@ -46,7 +46,7 @@ export interface DocumentParts {
   /** The hydration data for the kept document, if it differs. */
   readonly hydrationDataForAll?: () => HydrationData | undefined
   /** Its forms, as rendered. */
-  readonly forms: Pick<FormTarget, 'hasKey'>
+  readonly forms: Pick<FormTarget, 'hasCallKey'>
   /** Elements beside React's. */
   readonly inserted: Pick<InsertedHtml, 'take' | 'hasNonce'>
   /** Seconds after which a visitor who gets this failure may retry. */
@@ -246,7 +246,7 @@ function negotiate(context: RequestContext): Encoding | undefined {
 function wholeCaching(parts: DocumentParts, context: RequestContext): Caching {
   const { forms, hydrationData, inserted } = parts
   const caching = takeCaching(parts, context)
-  const isForAll = hydrationData.start === undefined && !inserted.hasNonce() && !forms.hasKey
+  const isForAll = hydrationData.start === undefined && !inserted.hasNonce() && !forms.hasCallKey
   return isForAll ? caching : privateCaching(caching)
 }
 
