@@ -289,10 +289,10 @@ export class RequestContext {
     return (this.#request ??= toWebRequest(this))
   }
 
-  /** Notes that visitor data is given out, by its name. @throws {RequestAborted} in the making of a kept document. */
+  /** Notes that visitor data is given out, by its name. It ends the making of a kept document. */
   readVisitor(what: string): void {
     this.audience.personal ??= what
-    this.making?.leave(what)
+    this.making?.giveUp(what)
   }
 
   /** Digests of the failures that this request has already logged. */

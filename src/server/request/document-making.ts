@@ -28,6 +28,9 @@ export class DocumentMaking {
   kept: KeptDocument | undefined = undefined
   /** The document was made, and dropped while it was. */
   isDropped = false
+  /** Asked once it has its place and turn: `false` if another making of the document had one before. */
+  mayBegin: () => boolean = () => true
+  isOvertaken = false
   /** Called when it ends without a document. */
   onLeave: () => void = () => undefined
   readonly #readers: SearchReader[] = []
@@ -42,12 +45,21 @@ export class DocumentMaking {
   }
 
   /**
-   * Ends it, because it cannot be kept.
-   * @throws {RequestAborted} so that nothing happens twice: each visitor gets an answer of its own.
+   * Ends it, because it cannot be kept: each visitor gets an answer of its own. The code of the application that has asked
+   * goes on with what a request of nobody has, and nothing becomes of it. A throw would end the process where a loader
+   * awaits later what it has begun.
    */
-  leave(reason: string): never {
+  giveUp(reason: string): void {
     this.note(reason)
     this.onLeave()
+  }
+
+  /**
+   * Ends it as `giveUp`.
+   * @throws {RequestAborted}
+   */
+  leave(reason: string): never {
+    this.giveUp(reason)
     throw new RequestAborted('gone')
   }
 

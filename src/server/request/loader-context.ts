@@ -40,7 +40,7 @@ interface LoaderRequest {
   /** Called with a name when the visitor's data is read. */
   readVisitor(what: string): void
   /** Set in the making of a document that is kept for all visitors. */
-  readonly making: Pick<DocumentMaking, 'leave'> | undefined
+  readonly making: Pick<DocumentMaking, 'giveUp' | 'leave'> | undefined
   limit(key: string, limit: RateLimit): Promise<RateLimitResult>
   afterAnswer(work: () => unknown): void
   onAbort(listener: (reason: Error) => void): void
@@ -78,7 +78,7 @@ export class RequestLoaderContext implements LoaderContext {
   }
 
   get requestId(): string {
-    this.#request.making?.leave('request id')
+    this.#request.making?.giveUp('request id')
     return this.#request.requestId
   }
 
@@ -92,12 +92,14 @@ export class RequestLoaderContext implements LoaderContext {
   }
 
   get prefetch(): boolean {
-    this.#request.making?.leave('prefetch')
+    this.#request.making?.giveUp('prefetch')
     return this.#request.prefetch
   }
 
   get locals(): LoaderContext['locals'] {
     this.#lookAtVisitor('context.locals', 'locals')
+    // Code that relies on its middleware would fail without what that leaves here.
+    this.#request.making?.leave('locals')
     // Express makes them before any middleware runs.
     return (this.#request.res as Response).locals
   }
@@ -113,7 +115,7 @@ export class RequestLoaderContext implements LoaderContext {
   }
 
   get secrets(): Secrets {
-    this.#request.making?.leave('secrets')
+    this.#request.making?.giveUp('secrets')
     return this.#request.services.applicationSecrets
   }
 
@@ -132,8 +134,9 @@ export class RequestLoaderContext implements LoaderContext {
   }
 
   /** For sessions: their cookie is read next. */
-  lookAtSession(): void {
+  lookAtSession(): Promise<never> | undefined {
     this.#lookAtVisitor('a session', 'session')
+    return this.#request.making === undefined ? undefined : nothing()
   }
 
   /** For sessions kept on the server. */
@@ -158,8 +161,9 @@ export class RequestLoaderContext implements LoaderContext {
 
   after(work: () => unknown): void {
     refuseInReadScope('context.after()')
-    this.#request.making?.leave('after')
-    this.#request.afterAnswer(work)
+    const { making } = this.#request
+    if (making === undefined) this.#request.afterAnswer(work)
+    else making.giveUp('after')
   }
 
   cookie(name: string): string | undefined {
@@ -173,8 +177,10 @@ export class RequestLoaderContext implements LoaderContext {
   }
 
   limit(key: string, limit: RateLimit): Promise<RateLimitResult> {
-    this.#request.making?.leave('limit')
-    return this.#request.limit(key, limit)
+    const { making } = this.#request
+    if (making === undefined) return this.#request.limit(key, limit)
+    making.giveUp('limit')
+    return nothing()
   }
 
   once<Value>(key: string | object, read: () => Value | Promise<Value>): Promise<Value> {
@@ -212,10 +218,13 @@ export class RequestLoaderContext implements LoaderContext {
         },
       },
     )
-    return new Promise((resolve, reject) => {
+    const bounded = new Promise<Value>((resolve, reject) => {
       request.onAbort(reject)
       value.then(resolve, reject)
     })
+    // A failure that nobody awaits must not end the process.
+    bounded.catch(() => undefined)
+    return bounded
   }
 
   revalidate(...targets: readonly string[]): Promise<void> {
@@ -226,6 +235,11 @@ export class RequestLoaderContext implements LoaderContext {
     refuseInReadScope(what)
     this.#request.readVisitor(reason)
   }
+}
+
+/** For what is awaited in the making of a kept document that has ended. A new one each time, or it would keep what waits. */
+function nothing(): Promise<never> {
+  return new Promise(() => undefined)
 }
 
 /** One read of `once`. All loaders that use it count as having opened the sessions that it opens. */

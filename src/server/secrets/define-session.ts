@@ -123,7 +123,8 @@ export function defineSession<Data>(options: SessionOptions<Data>, clock?: () =>
   return {
     open(context: SessionContext & { [opened]?: Promise<Session<Data>> }) {
       noteSession()
-      context.lookAtSession?.()
+      const nobodys = context.lookAtSession?.()
+      if (nobodys !== undefined) return nobodys
       return (context[opened] ??= openFor(context))
     },
   }

@@ -86,7 +86,8 @@ export function defineStoredSession<Data>(
   return {
     open(context: SessionContext & { [opened]?: Promise<StoredSession<Data>> }) {
       noteSession()
-      context.lookAtSession?.()
+      const nobodys = context.lookAtSession?.()
+      if (nobodys !== undefined) return nobodys
       return (context[opened] ??= openStoredSession(context, storeOf(context), { ...rules, now: clockOf(context) }))
     },
     async endAll(context, user) {

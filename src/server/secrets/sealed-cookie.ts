@@ -22,8 +22,11 @@ export interface SessionContext {
   readonly secureCookies?: boolean
   /** Clock of the server, in ms since the epoch; default: the system's. */
   now?(): number
-  /** Told before a session is opened. */
-  lookAtSession?(): void
+  /**
+   * Told before a session is opened.
+   * @returns what takes the place of the session, if none is opened.
+   */
+  lookAtSession?(): Promise<never> | undefined
   /** Value of a cookie in the request. */
   cookie(name: string): string | undefined
   /** Sessions kept on the server; opened on first use. */

@@ -24,48 +24,93 @@ export interface PendingMaking {
   readonly since: number
 }
 
+/** Reason of a making in which a part has failed. */
+const FAILED = 'failed'
+
+/** The making of one document, and the lines of clients in which it stands until it has a place. */
+interface Group {
+  hasBegun: boolean
+  readonly since: number
+  /** That of the line that was first to have a place. */
+  readonly done: PromiseWithResolvers<MadeAnswer>
+  /** By client: one that has many answers in progress delays and refuses only itself. */
+  readonly lines: Map<string, Promise<MadeAnswer>>
+}
+
 /** The makings of a process: one for each document, however many ask. */
 export class DocumentMakings {
   readonly #documents: PageParts['documents']
   readonly #make: ReturnType<typeof createDocumentMaker>
   /** By name of the document. Bound: those that wait, and one for each stale document. */
-  readonly #pending = new Map<string, PendingMaking>()
+  readonly #pending = new Map<string, Group>()
 
   constructor(parts: PageParts & { readonly log: Logger }) {
     this.#documents = parts.documents
     this.#make = createDocumentMaker(parts)
   }
 
-  /** The making that a visit waits for, if it has begun. */
-  of({ asked }: Visit): PendingMaking | undefined {
-    return this.#pending.get(this.#documents.nameOf(asked))
+  /** The making that a visit waits for, if it has begun, or waits for a place in the line of this client. */
+  of(visit: Visit): PendingMaking | undefined {
+    const group = this.#pending.get(this.#nameOf(visit))
+    if (group === undefined) return undefined
+    const { done, hasBegun, lines, since } = group
+    if (hasBegun) return { made: done.promise, since }
+    const line = lines.get(clientOf(visit))
+    return line && { made: Promise.race([done.promise, line]), since }
   }
 
-  /** Begins a making. It belongs to nobody: the visit only names the page. */
-  begin({ page, asked, context }: Visit): PendingMaking {
-    const name = this.#documents.nameOf(asked)
-    const made = this.#make(page, asked, context).then((result) => {
-      if (this.#pending.get(name) === pending) this.#pending.delete(name)
+  /** Begins a making. It belongs to nobody: the visit only names the page, and whose line for a place it takes. */
+  begin(visit: Visit): PendingMaking {
+    const { page, asked, context } = visit
+    const name = this.#nameOf(visit)
+    const client = clientOf(visit)
+    const group: Group = this.#pending.get(name) ?? {
+      hasBegun: false,
+      since: this.#documents.now,
+      done: Promise.withResolvers(),
+      lines: new Map(),
+    }
+    this.#pending.set(name, group)
+    const end = (): void => void (this.#pending.get(name) === group && this.#pending.delete(name))
+    let isFirst = false
+    const mayBegin = (): boolean => {
+      isFirst ||= !group.hasBegun
+      group.hasBegun = true
+      return isFirst
+    }
+    const line = this.#make(page, asked, context, mayBegin).then((result) => {
+      group.lines.delete(client)
+      if (!isFirst && group.hasBegun) return group.done.promise
+      if (isFirst || group.lines.size === 0) end()
       const { making } = result
       if (making.reason !== undefined) this.#tellReason(context, making, making.reason)
+      if (isFirst) group.done.resolve(result)
       return result
     })
-    const pending: PendingMaking = { made, since: this.#documents.now }
-    this.#pending.set(name, pending)
-    return pending
+    group.lines.set(client, line)
+    return { made: Promise.race([group.done.promise, line]), since: group.since }
+  }
+
+  /** A page of which nothing is known yet has one making first; it may turn out that queries make other documents. */
+  #nameOf({ asked, round }: Visit): string {
+    const name = this.#documents.nameOf(asked)
+    return name === asked.page && round > 0 ? `${name} ${JSON.stringify(asked.queries)}` : name
   }
 
   /** Replaces a stale document, if nothing does already. It goes on after a failure, and ends with a refusal. */
   async renew(visit: Visit): Promise<void> {
     if (this.of(visit) !== undefined) return
     const { making, answer } = await this.begin(visit).made
+    if (making.reason === FAILED) return this.#documents.postpone(visit.asked)
     if (making.reason !== undefined || making.kept !== undefined || making.isDropped) return
     if (answer !== undefined && answer.status < 500) this.#documents.remove(visit.asked)
     else this.#documents.postpone(visit.asked)
   }
 
   #tellReason(context: RequestContext, { asked, usesSoFar }: DocumentMaking, reason: string): void {
-    this.#documents.refuse(asked, usesSoFar, reason, clientKey(context.clientAddress.address))
+    // A failure of a part: a stale document goes on, and the next attempt comes soon.
+    const isStale = reason === FAILED && !isUnkept(this.#documents.find(asked))
+    if (!isStale) this.#documents.refuse(asked, usesSoFar, reason, clientKey(context.clientAddress.address))
     const { route } = context.record
     context.services.warnOnce(
       `kept ${route}`,
@@ -73,4 +118,12 @@ export class DocumentMakings {
       "this page says cache: 'shared' and cannot be kept, so each visitor gets an answer of its own; the reason names what it reads or sets",
     )
   }
+}
+
+function isUnkept(found: ReturnType<PageParts['documents']['find']>): boolean {
+  return found === undefined || 'reason' in found
+}
+
+function clientOf({ context }: Visit): string {
+  return clientKey(context.clientAddress.address)
 }

@@ -16,7 +16,12 @@ export interface MadeAnswer {
 }
 
 /** Makes a document for all visitors. Does not reject. */
-export type DocumentMaker = (page: MatchedRoute, asked: AskedDocument, first: RequestContext) => Promise<MadeAnswer>
+export type DocumentMaker = (
+  page: MatchedRoute,
+  asked: AskedDocument,
+  first: RequestContext,
+  mayBegin: () => boolean,
+) => Promise<MadeAnswer>
 
 /**
  * Creates the maker. What it makes belongs to nobody: its request has no cookies and no headers of a visitor, its own id,
@@ -27,9 +32,10 @@ export function createDocumentMaker(parts: PageParts & { readonly log: Logger })
   const newNonce = createRandomText('base64')
   const newId = createRandomText('hex')
 
-  async function make(page: MatchedRoute, asked: AskedDocument, first: RequestContext): Promise<MadeAnswer> {
+  async function make(...[page, asked, first, mayBegin]: Parameters<DocumentMaker>): Promise<MadeAnswer> {
     const { clientAddress, pathname, search, services, reporter, record } = first
     const making = new DocumentMaking(asked)
+    making.mayBegin = mayBegin
     const { req, res } = requestOfNobody(pathname + search)
     const context = new RequestContext({
       req,
@@ -63,9 +69,10 @@ export function createDocumentMaker(parts: PageParts & { readonly log: Logger })
       if (answer.headers.some((name) => /^set-cookie$/i.test(name))) making.note('set-cookie')
       else if (answer.headers[vary + 1] !== 'Accept-Encoding') making.note('vary')
     }
-    if (answer === undefined && making.kept === undefined && !making.isDropped) making.note('failed')
+    if (answer === undefined && making.kept === undefined && !making.isDropped && !making.isOvertaken)
+      making.note('failed')
     return { making, answer }
   }
 
-  return (page, asked, first) => detached(() => make(page, asked, first))
+  return (...asked) => detached(() => make(...asked))
 }

@@ -87,9 +87,7 @@ function askedDocument({ route, params, search }: MatchedRoute, context: Request
 
 /** The view, tracking which search params the page reads, unless a schema has parsed them. */
 function watchedView(view: RouteView, { isRaw }: LoadResult, uses: SearchUses): RouteView {
-  return isRaw && Object.keys(view.search as RawSearch).length > 0
-    ? { ...view, search: trackSearch(view.search as RawSearch, uses) }
-    : view
+  return isRaw ? { ...view, search: trackSearch(view.search as RawSearch, uses) } : view
 }
 
 /**
@@ -122,6 +120,10 @@ export async function showPage(
   after?: AfterForm,
 ): Promise<void> {
   const { renderer, modules, config, documents } = parts
+  if (context.making?.mayBegin() === false) {
+    context.making.isOvertaken = true
+    return
+  }
   const since = documents.now
   const running = runLoaders(page, context, modules)
   if (running instanceof Promise) context.startDeadline(config.renderTimeoutMs)
@@ -150,7 +152,7 @@ export async function showPage(
         const client = clientKey(context.clientAddress.address)
         const { making, pathname } = context
         const asked = making?.asked ?? askedDocument(page, context)
-        const kept = documents.keep({ asked, uses, document, tags, since, pathname, client })
+        const kept = documents.keep({ asked, uses: making?.usesSoFar ?? uses, document, tags, since, pathname, client })
         making?.take(kept)
       },
       searchForAll(namesQuery) {

@@ -16,6 +16,7 @@ export type { KeptDocument } from './document-entries.ts'
 
 const BOUNDS: LruBounds = { entries: 1_000, bytes: 16_777_216 }
 const MOST_REASONS = 1_000
+const RETRY_MS = 5_000 // after a failed part, as in `document-entries.ts`
 const REASON_MS = 60_000 // the page may have changed; until then nobody waits for a making in vain
 
 /** A sent document without visitor data. */
@@ -118,7 +119,8 @@ export function createDocumentCache(
       const key = names.learn(asked, uses, client ?? '', drop)
       const known = entries.get(key)
       const same = known?.etag === etag ? known : undefined
-      const { headers, body: plain } = same === undefined ? content() : { headers: same.headers, body: same.plain }
+      const { headers, body } = content()
+      const plain = same?.plain ?? body
       const bodies = new Map(same?.encoded)
       if (encoded !== undefined) bodies.set(...encoded)
       reasons.delete(key)
@@ -139,7 +141,7 @@ export function createDocumentCache(
     refuse(asked, uses, reason, client) {
       const key = names.learn(asked, uses, client, drop)
       drop(key)
-      reasons.set(key, { reason, until: now() + REASON_MS }, 1, client)
+      reasons.set(key, { reason, until: now() + (reason === 'failed' ? RETRY_MS : REASON_MS) }, 1, client)
     },
     postpone: (asked) => entries.postpone(names.find(asked) ?? ''),
     remove: (asked) => drop(names.find(asked) ?? ''),
