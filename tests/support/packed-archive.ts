@@ -26,7 +26,7 @@ export default async function packOnce({ provide }: TestProject): Promise<() => 
   })
   if (code !== 0) throw new Error(`The package cannot be made.\n${output}`)
   const [archive] = (await readdir(folder.path)).filter((name) => name.endsWith('.tgz'))
-  if (archive === undefined) throw new Error(`npm pack has made no archive.\n${output}`)
+  if (archive === undefined) throw new Error(`There is no archive.\n${output}`)
   provide('archive', join(folder.path, archive))
   return folder.remove
 }
