@@ -236,7 +236,7 @@ async function openSession(
   const url = await listening.promise
   const readyMs = performance.now() - started
   await page.goto(`${url}/${GUESTBOOK}`, { timeout: MOST_WAIT_MS })
-  await page.waitForFunction(() => history.state?.millrace !== undefined)
+  await page.waitForFunction(() => history.state?.millrace !== undefined, undefined, { timeout: MOST_WAIT_MS })
   const firstPageMs = performance.now() - started - readyMs
   const dev = await starting
   return {
@@ -289,7 +289,7 @@ async function saveTime(
     if (!kept || typed !== TYPED)
       throw new Error(`${save.name}: the page has lost ${kept ? 'what was typed' : 'its state'}`)
   } else {
-    await page.waitForFunction(() => history.state?.millrace !== undefined)
+    await page.waitForFunction(() => history.state?.millrace !== undefined, undefined, { timeout: MOST_WAIT_MS })
     await page.locator('input[name="name"]').fill(TYPED)
   }
   return time

@@ -93,6 +93,40 @@ async function holdEvents(page: Page): Promise<{ readonly reached: Promise<void>
   return { reached: reached.promise, release: () => release.resolve() }
 }
 
+/** Resolves when a page of this server, other than those on screen, has heard of an update. */
+async function heardUpdate(page: Page, { dev }: DevProject): Promise<{ readonly heard: Promise<unknown> }> {
+  const listener = await page.context().newPage()
+  await listener.goto(`${dev.url}/healthz`)
+  await listener.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const events = new EventSource('/_m/dev')
+        events.addEventListener('open', resolve)
+        events.addEventListener('message', ({ data }: MessageEvent<string>) => {
+          if ((JSON.parse(data) as { type: string }).type === 'update') document.title = 'heard'
+        })
+      }),
+  )
+  const heard = listener.waitForFunction(() => document.title === 'heard').then(() => listener.close())
+  return { heard }
+}
+
+browserTest('a page that hears of a save before its first render shows it after that', async ({ project, open }) => {
+  const page = await open()
+  const held = Promise.withResolvers<void>()
+  // Beside the page's own module, which runs meanwhile.
+  await page.route('**/error.tsx*', async (route) => (await held.promise, await route.continue()), { times: 1 })
+  const ran = page.waitForResponse('**/counter-page.module.css*')
+  await page.goto(project.dev.url, { waitUntil: 'commit' })
+  await ran
+  const { heard } = await heardUpdate(page, project)
+  await project.replace('counter-page.tsx', 'First version', 'Second version')
+  await heard
+  held.resolve()
+  await page.getByRole('heading', { name: 'Second version' }).waitFor()
+  await page.close() // before its server is gone
+})
+
 browserTest(
   'a page that hears of a save only after it comes up to it: between its document and its events',
   async ({ project, open }) => {

@@ -6,6 +6,8 @@ export interface DevChannel {
   /** Keeps this response open and sends events to it until its client disconnects. */
   join(response: ServerResponse): void
   send(message: DevMessage): void
+  /** Sends an update of a build that is not over, also to pages that open before it is. */
+  sendEarly(message: DevMessage): void
   /** The build has failed: tells all pages, including those that open later, until it succeeds again. */
   buildFailed(failures: readonly DevFailure[]): void
   /** The build has succeeded again. */
@@ -37,6 +39,7 @@ export function createDevChannel(session: string, now: () => number, versions = 
   const pages = new Set<ServerResponse>()
   const failures: DevFailure[] = []
   const state: { builds: number; warnings: readonly DevWarning[] } = { builds: 0, warnings: [] }
+  const early: DevMessage[] = []
   const recent: { readonly message: RequestMessage; readonly at: number }[] = []
 
   function write(response: ServerResponse, message: DevMessage): void {
@@ -55,6 +58,10 @@ export function createDevChannel(session: string, now: () => number, versions = 
 
   return {
     send,
+    sendEarly(message) {
+      early.push(message)
+      send(message)
+    },
     failures,
     get build() {
       return `${state.builds} ${session}`
@@ -64,6 +71,7 @@ export function createDevChannel(session: string, now: () => number, versions = 
       write(response, { type: 'hello', session, build: state.builds })
       if (versions !== '') write(response, { type: 'versions', versions })
       if (state.warnings.length > 0) write(response, { type: 'warnings', warnings: state.warnings })
+      for (const message of early) write(response, message)
       const late = recent.filter(({ at }) => now() - at < RECENT_MS)
       recent.splice(0, recent.length, ...late)
       for (const message of failures.map(ofBuild)) write(response, message)
@@ -77,6 +85,7 @@ export function createDevChannel(session: string, now: () => number, versions = 
     },
     built() {
       failures.length = 0
+      early.length = 0
       recent.length = 0
       state.builds += 1
       send({ type: 'built', build: state.builds })

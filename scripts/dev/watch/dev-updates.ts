@@ -108,7 +108,7 @@ export function createUpdates(
       const isInPlace = previous !== undefined && (await build.keepsGraph(files))
       const early = isInPlace ? await reactionTo(previous, previous, changed) : []
       const updates = early.filter(({ type }) => type === 'update')
-      for (const message of updates) channel.send(message)
+      for (const message of updates) channel.sendEarly(message)
       const generation = await compile(files, isInPlace)
       if (generation === undefined) return false
       const reaction =

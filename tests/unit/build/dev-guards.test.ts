@@ -65,3 +65,20 @@ test('failures that no page has fetched are bounded', () => {
   expect(written).toHaveLength(21)
   expect(written.at(-1)).toContain('"999"')
 })
+
+test('a page that opens between the update of a save and the end of its build is told the update', () => {
+  const channel = createDevChannel('one', () => 0)
+  const told = (): string[] => {
+    const written: string[] = []
+    channel.join({
+      writeHead: () => undefined,
+      write: (text: string) => written.push(text),
+      once: () => undefined,
+    } as never)
+    return written.slice(1)
+  }
+  channel.sendEarly({ type: 'update', modules: [], styles: ['/a.css'] })
+  expect(told()).toEqual([expect.stringContaining('/a.css')])
+  channel.built()
+  expect(told()).toEqual([])
+})
