@@ -9,6 +9,11 @@ export interface Suite {
   /** Whether it counts tests, or itself as one check. A run without any test has failed. */
   readonly counts: 'tests' | 'check'
   /**
+   * The title of an earlier suite that leaves the processor idle: this one begins with it, after those before it that do so
+   * too. Its line still comes in its place.
+   */
+  readonly beside?: string
+  /**
    * @param print prints a line. Unless suites run concurrently, their programs may also write to the terminal.
    * @throws {Error} if it could not run, which counts as one failure.
    */
@@ -33,20 +38,50 @@ const COUNT_COLUMN = 26
 const TIME_COLUMN = 9
 
 /**
- * Runs suites one after the other, even after a failure.
+ * Runs suites one after the other, even after a failure, save those that say beside which they run.
  * @param suites in the order in which they run.
  * @param print receives a heading before each suite, and its line after it.
  * @param now monotonic milliseconds.
  */
 export async function runSuites(suites: readonly Suite[], print: Print, now: () => number): Promise<SuiteResult[]> {
   const results: SuiteResult[] = []
+  const begun = new Map<Suite, ReturnType<typeof runCollected>>()
   for (const suite of suites) {
-    print(headingOf(suite))
-    const result = await runSuite(suite, print, now)
-    print(suiteLine(result))
-    results.push(result)
+    let former: Promise<unknown> = Promise.resolve()
+    for (const other of suites.filter(({ beside }) => beside === suite.title)) {
+      const run = former.then(() => runCollected(other, now))
+      begun.set(other, run)
+      former = run
+    }
+    results.push(await printed(suite, begun.get(suite), print, now))
   }
   return results
+}
+
+async function printed(
+  suite: Suite,
+  begun: ReturnType<typeof runCollected> | undefined,
+  print: Print,
+  now: () => number,
+): Promise<SuiteResult> {
+  if (begun !== undefined) {
+    const { result, lines } = await begun
+    print(lines.join('\n'))
+    return result
+  }
+  print(headingOf(suite))
+  const result = await runSuite(suite, print, now)
+  print(suiteLine(result))
+  return result
+}
+
+async function runCollected(
+  suite: Suite,
+  now: () => number,
+): Promise<{ readonly result: SuiteResult; readonly lines: readonly string[] }> {
+  const lines = [headingOf(suite)]
+  const result = await runSuite(suite, (line) => lines.push(line), now)
+  return { result, lines: [...lines, suiteLine(result)] }
 }
 
 /** As `runSuites`, but concurrently: the output of each suite is printed after its end, in the order of the suites. */
@@ -55,11 +90,7 @@ export async function runSuitesAtOnce(
   print: Print,
   now: () => number,
 ): Promise<SuiteResult[]> {
-  const runs = suites.map(async (suite) => {
-    const lines = [headingOf(suite)]
-    const result = await runSuite(suite, (line) => lines.push(line), now)
-    return { result, lines: [...lines, suiteLine(result)] }
-  })
+  const runs = suites.map((suite) => runCollected(suite, now))
   const results: SuiteResult[] = []
   for (const run of runs) {
     const { result, lines } = await run

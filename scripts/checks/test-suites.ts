@@ -53,7 +53,7 @@ interface TestSetup {
 export async function testSuites(root: string, args: TestArguments, env: TestSetup['env']): Promise<readonly Suite[]> {
   const setup: TestSetup = { root, env, options: args.vitest, coverage: args.coverage === true }
   if (args.mode === 'words') return chosenSuites(setup, args.words)
-  if (args.mode === 'soak') return [project(setup, 'soak'), fuzzing(setup), container(setup, ['--twice'])]
+  if (args.mode === 'soak') return [project(setup, 'soak'), fuzzing(setup), container(setup, { options: ['--twice'] })]
   const basics = [programs(setup), build(setup)]
   if (args.mode === 'quick') {
     const quick = { ...setup, options: [...setup.options, '--exclude', SLOW] }
@@ -66,15 +66,20 @@ export async function testSuites(root: string, args: TestArguments, env: TestSet
     inBrowser(setup, TITLES.browser),
     project(setup, 'engines'),
     project(setup, 'ops'),
-    project(setup, 'package'),
-    container(setup),
+    beside(TITLES.browser, container(setup, { isCollected: true })),
+    beside(TITLES.browser, project(setup, 'package', { isCollected: true })),
   ]
+}
+
+/** A browser's tests wait more than they work: what installs and builds takes little of their time. */
+function beside(title: string, suite: Suite): Suite {
+  return { ...suite, beside: title }
 }
 
 async function chosenSuites(setup: TestSetup, words: readonly string[]): Promise<readonly Suite[]> {
   const files = chooseFiles(await listTestFiles(setup.root), words, setup.root)
   const suites = groupByProject(files).map(([name, own]) =>
-    name === 'browser' ? inBrowser(setup, TITLES.browser, own) : project(setup, name, own),
+    name === 'browser' ? inBrowser(setup, TITLES.browser, own) : project(setup, name, { files: own }),
   )
   return [...(await buildFor(setup, files)), ...suites]
 }
@@ -115,18 +120,30 @@ export async function watchTests(root: string, args: TestArguments, env: TestSet
   }
 }
 
-function project({ root, options, coverage }: TestSetup, name: TestProject, files?: readonly string[]): Suite {
+function project(
+  { root, options, coverage }: TestSetup,
+  name: TestProject,
+  {
+    files,
+    isCollected = false,
+  }: { readonly files?: readonly string[] | undefined; readonly isCollected?: boolean } = {},
+): Suite {
   const covered = coverage ? coverageOptions(name, files === undefined) : []
   return {
     title: TITLES[name],
     counts: 'tests',
-    run: () =>
-      runVitest(root, { project: name, options: [...covered, ...options], ...(files !== undefined && { files }) }),
+    run: (print) =>
+      runVitest(root, {
+        project: name,
+        options: [...covered, ...options],
+        ...(files !== undefined && { files }),
+        print: isCollected ? print : undefined,
+      }),
   }
 }
 
 function inBrowser(setup: TestSetup, title: string, files?: readonly string[]): Suite {
-  const { run } = project(setup, 'browser', files)
+  const { run } = project(setup, 'browser', { files })
   return {
     title,
     counts: 'tests',
@@ -167,11 +184,22 @@ function build({ root }: Pick<TestSetup, 'root'>): Suite {
 }
 
 /** Prints its own checks, or the reason why it cannot run. */
-function container({ root }: TestSetup, options: readonly string[] = []): Suite {
+function container(
+  { root }: TestSetup,
+  { options = [], isCollected = false }: { readonly options?: readonly string[]; readonly isCollected?: boolean },
+): Suite {
   return {
     title: 'Container',
     counts: 'check',
-    run: async () => asCount(await succeeds(root, ['scripts/container-check.ts', ...options], CONTAINER_LIMIT_MS)),
+    run: async (print) => {
+      const { code, output } = await runCommand(process.execPath, ['scripts/container-check.ts', ...options], {
+        cwd: root,
+        timeoutMs: CONTAINER_LIMIT_MS,
+        output: isCollected ? 'collect' : 'inherit',
+      })
+      if (isCollected) print(output)
+      return asCount(code === 0)
+    },
   }
 }
 

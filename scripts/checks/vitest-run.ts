@@ -59,6 +59,8 @@ interface VitestRun {
   readonly files?: readonly string[]
   /** Options of vitest. */
   readonly options: readonly string[]
+  /** Gets the whole output at the end; unless given, the terminal shows it at once. */
+  readonly print?: ((text: string) => void) | undefined
 }
 
 /** Sources that count as not covered if no test of a whole run has loaded them. */
@@ -77,14 +79,14 @@ export function coverageOptions(project: string, isWhole: boolean): readonly str
 }
 
 /**
- * Runs a vitest project and shows its output at once.
+ * Runs a vitest project.
  * @param root the project's folder.
  */
-export async function runVitest(root: string, { project, files = [], options }: VitestRun): Promise<TestCount> {
+export async function runVitest(root: string, { project, files = [], options, print }: VitestRun): Promise<TestCount> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-test-'))
   const reportFile = join(folder.path, 'report.json')
   const hasReporter = options.some((option) => option.startsWith('--reporter'))
-  const { code } = await runCommand(
+  const { code, output } = await runCommand(
     'vitest',
     [
       'run',
@@ -96,10 +98,11 @@ export async function runVitest(root: string, { project, files = [], options }: 
       ...options,
       ...files,
     ],
-    { cwd: root, env: { NODE_ENV: 'test' } },
+    { cwd: root, env: { NODE_ENV: 'test' }, output: print === undefined ? 'inherit' : 'collect' },
   )
+  print?.(output)
   const report = await readReport(reportFile)
-  for (const name of passedAtSecondAttempt(report)) console.log(`Passed only at its second attempt: ${name}`)
+  for (const name of passedAtSecondAttempt(report)) (print ?? console.log)(`Passed only at its second attempt: ${name}`)
   return countTests(report, code)
 }
 

@@ -36,6 +36,35 @@ test('every suite runs, also after one that failed or broke, and each has its li
   expect(printed.filter((line) => /^(?:ok|FAILED)/.test(line))).toHaveLength(3)
 })
 
+test('suites beside another one begin with it, one after the other, and are shown in their places', async () => {
+  const events: string[] = []
+  const named = (title: string, parts: Partial<Suite> = {}): Suite => ({
+    title,
+    counts: 'check',
+    run: async () => {
+      events.push(`${title} begins`)
+      await new Promise(setImmediate)
+      events.push(`${title} ends`)
+      return { passed: 1, failed: 0 }
+    },
+    ...parts,
+  })
+  const broken = named('Image', { beside: 'Browser', run: () => Promise.reject(new Error('no image')) })
+  const suites = [named('Unit'), named('Browser'), named('Engines'), broken, named('Package', { beside: 'Browser' })]
+  const printed: string[] = []
+  const results = await runSuites(suites, (text) => printed.push(text), secondsClock())
+  expect(results.map(({ title, failed }) => [title, failed])).toEqual([
+    ['Unit', 0],
+    ['Browser', 0],
+    ['Engines', 0],
+    ['Image', 1],
+    ['Package', 0],
+  ])
+  expect(events.indexOf('Package begins')).toBeGreaterThan(events.indexOf('Unit ends'))
+  expect(events.indexOf('Package begins')).toBeLessThan(events.indexOf('Engines begins'))
+  expect(printed.join('\n')).toMatch(/ok +Engines.*no image.*FAILED +Image.*ok +Package/s)
+})
+
 test('suites that run at once are shown one after the other, in their order', async () => {
   const first = Promise.withResolvers<SuiteCount>()
   const printed: string[] = []
