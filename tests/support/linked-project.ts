@@ -104,6 +104,7 @@ const MILLRACE = ['--conditions=millrace-source', BIN] as const
 
 /** The developer's own variables stay out. */
 function surroundings(folder: string, env: Readonly<Record<string, string>>): Record<string, string> {
-  const { PATH = '', HOME = '' } = process.env
-  return { PATH, HOME, PORT: '0', HOST: '127.0.0.1', DATA_DIR: join(folder, 'data'), ...env }
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE } = process.env
+  const cache = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
+  return { PATH, HOME, ...cache, PORT: '0', HOST: '127.0.0.1', DATA_DIR: join(folder, 'data'), ...env }
 }
