@@ -1,5 +1,7 @@
 import type { SharedLifetime } from '../api/loader-types.ts'
+import type { RouteDataOutcome, RouteDataRedirect } from '../../shared/protocol/route-data.ts'
 import type { KeptDocument } from '../stores/cache/document-cache.ts'
+import type { DocumentData } from '../stores/cache/document-entries.ts'
 import type { DocumentLifetime } from '../stores/cache/document-lifetime.ts'
 import { RequestAborted } from './request-aborted.ts'
 import { SearchUses, type AskedDocument } from '../stores/cache/document-names.ts'
@@ -9,6 +11,16 @@ type SharedTimes = Readonly<Record<keyof SharedLifetime, number>>
 
 /** Lifetime of the document of a page whose loaders say none. */
 const DEFAULT_LIFETIME: SharedTimes = { seconds: 60, staleSeconds: 0 }
+
+/** What a click gets of a making. */
+export interface MadeData extends DocumentData {
+  readonly status: number
+  /** Seconds. */
+  readonly retryAfter?: number | undefined
+  /** What replaces the page: a fallback, or only a document can show it. */
+  readonly outcome?: RouteDataOutcome | 'document'
+  readonly redirect?: RouteDataRedirect
+}
 
 /** A segment that tells what it reads of the search params. */
 interface SearchReader {
@@ -26,11 +38,15 @@ export class DocumentMaking {
   readonly uses = new SearchUses()
   /** The document, once it is made and not dropped meanwhile. */
   kept: KeptDocument | undefined = undefined
+  /** The data of its page, once its loaders are done; does not reject. `undefined` if it cannot be for all. */
+  data: Promise<MadeData | undefined> | undefined = undefined
   /** The document was made, and dropped while it was. */
   isDropped = false
   /** Asked once it has its place and turn: `false` if another making of the document had one before. */
   mayBegin: () => boolean = () => true
   isOvertaken = false
+  /** A prefetch has begun it: it is refused before others. */
+  isPrefetch = false
   /** Called when it ends without a document. */
   onLeave: () => void = () => undefined
   readonly #readers: SearchReader[] = []

@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler } from 'express'
 import { REFUSAL_STATUS } from '../../shared/control-flow.ts'
-import { redirectTo, sendDocumentHead, sendHead } from './data/data-answer.ts'
+import { sendDocumentHead, sendHead } from './data/data-answer.ts'
+import { redirectTo } from './decide/stopped.ts'
 import { reportFailure } from '../request/answer/failure.ts'
 import { judgeThrown, retryHeaders } from '../request/answer/judge-thrown.ts'
 import { sendConstantPage, sendPageRedirect } from '../request/answer/send-plain.ts'

@@ -18,7 +18,7 @@ import { admitResource, serveResource, type ResourceParts } from './resources/se
 
 /** Parts for answering the application's URLs. */
 interface RouteParts
-  extends PageParts, Omit<CallParts, 'renderTimeoutMs'>, Pick<ResourceParts, 'eventStreams' | 'unread'> {
+  extends PageParts, Omit<CallParts, 'renderTimeoutMs' | 'kept'>, Pick<ResourceParts, 'eventStreams' | 'unread'> {
   readonly forwarder: RequestForwarder
   readonly log: Logger
   /** Answers of resource routes and of other origins in progress. */
@@ -34,8 +34,9 @@ const ACTION_PAGE_METHODS = 'GET, HEAD, POST, OPTIONS'
  */
 export function serveRoutes(parts: RouteParts): RequestHandler {
   const { decider, config } = parts
-  const data: CallParts = { ...parts, renderTimeoutMs: config.renderTimeoutMs }
-  const answer = answerDocuments(parts)
+  const kept = createKeptPages(parts)
+  const data: CallParts = { ...parts, kept, renderTimeoutMs: config.renderTimeoutMs }
+  const answer = answerDocuments({ ...parts, kept })
   return (req, _res, next) => {
     const context = contextOf(req)
     const { middlewareOnly } = context
@@ -50,10 +51,9 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
 }
 
 function answerDocuments(
-  parts: RouteParts,
+  parts: RouteParts & { readonly kept: KeptPages },
 ): (decision: Decision, context: RequestContext) => Promise<void> | undefined {
   const { modules, config, actions, forwarder, streams, eventStreams, unread } = parts
-  const pages = { ...parts, kept: createKeptPages(parts) }
   const bodies = { heldBodies: actions.heldBodies, origins: config.origins }
   const resources = { modules, bodyLimit: actions.bodyLimit, bodies, eventStreams, unread }
 
@@ -74,9 +74,9 @@ function answerDocuments(
         return admitResource(streams, context, () => serveResource(decision, context, resources))
       case 'page':
         context.record.route = decision.route.pattern
-        return answerPage(pages, decision, context)
+        return answerPage(parts, decision, context)
       case 'none':
-        return answerPage(pages, decision, context)
+        return answerPage(parts, decision, context)
     }
   }
 }

@@ -31,6 +31,9 @@ export interface RouteDataWriter {
   finish(): Promise<void>
 }
 
+/** A segment that is kept for several answers: its line, or the frames of values that JSON cannot represent. */
+export type KeptSegment = string | (SegmentMeta & { readonly segment: string; readonly frames: readonly string[] })
+
 const DEFAULT_LIFETIME_S = 60 // how long data is fresh unless a loader says otherwise; omitted from the record
 const CHUNK_LENGTH = 65_536 // characters; between the chunks of a large value, other segments can be sent
 
@@ -48,23 +51,16 @@ export function createRouteDataWriter(
 ): RouteDataWriter {
   const streams: Promise<void>[] = []
   const put = (record: RouteDataRecord): void => {
-    if (!signal.aborted) write(`${JSON.stringify(record)}\n`)
+    if (!signal.aborted) write(lineOf(record))
   }
   return {
     head: (head) => put({ v: ROUTE_DATA_VERSION, ...head }),
-    segment(segment, { data, search }, meta) {
-      const values: SegmentValues = {
-        ...(data === undefined ? {} : { data }),
-        ...(search === undefined ? {} : { search }),
-      }
+    segment(segment, given, meta) {
+      const values = statedValues(given)
       if (isJsonValue(values)) return put({ segment, ...values, ...statedMeta(meta) })
       const encoder = createValueEncoder(values, publicReason)
       const stream = streams.length
-      const putChunks = (frame: string): void => {
-        for (let start = 0; start < frame.length; start += CHUNK_LENGTH) {
-          put({ chunk: stream, text: frame.slice(start, start + CHUNK_LENGTH) })
-        }
-      }
+      const putChunks = (frame: string): void => chunksOf(stream, frame).forEach(put)
       put({ segment, stream, ...statedMeta(meta) })
       putChunks(encoder.root)
       const over = encoder.follow(putChunks, signal).then(() => put({ end: stream }))
@@ -78,6 +74,63 @@ export function createRouteDataWriter(
       put({ done: true })
     },
   }
+}
+
+/**
+ * Encodes a segment for several answers, once nothing in it is pending.
+ * @param signal ends it early: the result is incomplete then.
+ * @param publicReason as in `createRouteDataWriter`.
+ * @returns rejects with errors of a getter or a `toJSON` of the values.
+ */
+export async function keepSegment(
+  { segment, meta }: { readonly segment: string; readonly meta: SegmentMeta },
+  given: SegmentValues,
+  signal: AbortSignalLike,
+  publicReason: PublicReason,
+): Promise<KeptSegment> {
+  const values = statedValues(given)
+  if (isJsonValue(values)) return lineOf({ segment, ...values, ...statedMeta(meta) })
+  const encoder = createValueEncoder(values, publicReason)
+  const frames = [encoder.root]
+  await encoder.follow((frame) => void frames.push(frame), signal)
+  return { segment, ...statedMeta(meta), frames }
+}
+
+/** A whole answer. */
+export function routeDataOf(
+  head: Omit<RouteDataHead, 'v'>,
+  segments: readonly KeptSegment[],
+  outcome?: RouteDataOutcome,
+): string {
+  let text = lineOf({ v: ROUTE_DATA_VERSION, ...head })
+  let stream = 0
+  for (const kept of segments) {
+    if (typeof kept === 'string') text += kept
+    else {
+      const { frames, ...record } = kept
+      text += lineOf({ ...record, stream })
+      for (const frame of frames) text += chunksOf(stream, frame).map(lineOf).join('')
+      text += lineOf({ end: stream })
+      stream += 1
+    }
+  }
+  return text + (outcome === undefined ? '' : lineOf({ outcome })) + lineOf({ done: true })
+}
+
+function lineOf(record: RouteDataRecord): string {
+  return `${JSON.stringify(record)}\n`
+}
+
+function chunksOf(chunk: number, frame: string): readonly RouteDataRecord[] {
+  const chunks: RouteDataRecord[] = []
+  for (let start = 0; start < frame.length; start += CHUNK_LENGTH) {
+    chunks.push({ chunk, text: frame.slice(start, start + CHUNK_LENGTH) })
+  }
+  return chunks
+}
+
+function statedValues({ data, search }: SegmentValues): SegmentValues {
+  return { ...(data === undefined ? {} : { data }), ...(search === undefined ? {} : { search }) }
 }
 
 /** The non-default members. */

@@ -1,4 +1,5 @@
 import { array, assert, asyncProperty, constantFrom, nat, record } from 'fast-check'
+import type { ReactNode } from 'react'
 import request from 'supertest'
 import { expect, test } from 'vitest'
 import type { LoaderArgs } from '../../../src/server/api/loader-types.ts'
@@ -9,11 +10,14 @@ const RUNS = 200
 
 /** A step of a visitor. */
 const step = record({
-  what: constantFrom('visit', 'visit', 'visit', 'drop', 'password'),
-  path: constantFrom('/all', '/own', '/late', '/query', '/fails'),
+  what: constantFrom('visit', 'visit', 'click', 'click', 'drop', 'password'),
+  path: constantFrom('/all', '/own', '/late', '/query', '/fails', '/under/all'),
   visitor: nat(5),
   query: nat(2),
 })
+
+const around = page(({ children }: { children: ReactNode }) => children) as never
+const readsVisitor = ({ context }: LoaderArgs) => ({ user: context.cookie('user') })
 
 test('no mark of a visitor reaches another one, and after a drop nothing dropped is sent, in any order', async () => {
   const late = page(({ data }: { data: { shown: string } }) => <p>{data.shown}</p>)
@@ -42,6 +46,8 @@ test('no mark of a visitor reaches another one, and after a drop nothing dropped
             if (search['q'] === '1') throw new Error('broken')
             return 'fine'
           }),
+          '/under': { layout: around, layoutLoader: moduleOf({ loader: readsVisitor }) },
+          '/under/all': routeOf(() => 'all'),
           '/drop': drop,
         },
       })
@@ -55,10 +61,14 @@ test('no mark of a visitor reaches another one, and after a drop nothing dropped
             return
           }
           const least = state.answered
-          const { text, status } = await visit(site, `${path}?q=${query}&mark=mark-${visitor}`, {
-            Cookie: `user=mark-${visitor}`,
-            ...(what === 'password' ? { Authorization: 'Basic YTpi' } : {}),
-          })
+          const { text, status } = await visit(
+            site,
+            `${what === 'click' ? '/_m/data' : ''}${path}?q=${query}&mark=mark-${visitor}`,
+            {
+              Cookie: `user=mark-${visitor}`,
+              ...(what === 'password' ? { Authorization: 'Basic YTpi' } : {}),
+            },
+          )
           if (status !== 200) return expect([path, query]).toEqual(['/fails', 1])
           for (let other = 0; other <= 5; other += 1) {
             if (other !== visitor) expect(text).not.toContain(`mark-${other}`)
@@ -68,7 +78,7 @@ test('no mark of a visitor reaches another one, and after a drop nothing dropped
         }),
       )
       // All drops are answered now.
-      for (const path of ['/all', '/own', '/late', '/query', '/fails']) {
+      for (const path of ['/all', '/own', '/late', '/query', '/fails', '/under/all']) {
         expect((await visit(site, `${path}?q=0`)).text).toContain(`version=${state.version};`)
       }
       await site.app.stop()

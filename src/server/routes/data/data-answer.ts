@@ -36,11 +36,6 @@ export function sendHead(context: RequestContext, status: number, head: Head, he
   void answer.finish()
 }
 
-/** A location that is safe to send, in the form of the protocol. */
-export function redirectTo(location: string): RouteDataRedirect {
-  return location.startsWith('/') ? { to: location } : { to: location, external: true }
-}
-
 interface Opening {
   readonly status: number
   readonly headers: HeaderList

@@ -3,10 +3,10 @@ import type { SegmentEntry } from '../../../shared/route-table.ts'
 import type { Deferrable } from '../load/deferred.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import { stoppedBy, type RunningLoaders, type StartedSegment } from '../load/start-loaders.ts'
-import { replacementOf, type ShownFallback, type Stopped } from '../decide/stopped.ts'
+import { redirectTo, replacementOf, type ShownFallback, type Stopped } from '../decide/stopped.ts'
 import { judgeThrown, retryHeaders } from '../../request/answer/judge-thrown.ts'
 import type { RequestContext } from '../../request/context.ts'
-import { redirectTo, DataAnswer, type Head } from './data-answer.ts'
+import { DataAnswer, type Head } from './data-answer.ts'
 
 /** A page's data while its loaders run. */
 export interface RunningPage {

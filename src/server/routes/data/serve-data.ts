@@ -3,14 +3,16 @@ import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import { ROUTE_DATA_PREFIX, type RouteDataHead } from '../../../shared/protocol/route-data.ts'
 import type { Route } from '../../../shared/route-table.ts'
 import type { Decision, MatchedRoute } from '../decide/decision.ts'
-import { replacementOf, stoppedByUrl } from '../decide/stopped.ts'
+import { redirectTo, replacementOf, stoppedByUrl } from '../decide/stopped.ts'
+import type { KeptPages } from '../kept/kept-pages.ts'
 import { neededLoaders, serverParts } from '../load/segment-loaders.ts'
 import { startLoaders } from '../load/start-loaders.ts'
 import type { Admission } from '../../request/admission/admission.ts'
 import { sendText } from '../../request/answer/send-plain.ts'
 import type { RequestContext } from '../../request/context.ts'
-import { redirectTo, sendDocumentHead, sendHead, type Head } from './data-answer.ts'
+import { sendDocumentHead, sendHead, type Head } from './data-answer.ts'
 import { deliverSegments, type RunningPage } from './deliver-segments.ts'
+import { keptData } from './kept-data.ts'
 
 /** Parts for answering route data. */
 export interface DataParts {
@@ -22,16 +24,23 @@ export interface DataParts {
   readonly renderTimeoutMs: number
   /** The parts of a URL on which the choice of its route depends; see `routeScope`. */
   readonly scope: NonNullable<RouteDataHead['scope']>
+  readonly kept: KeptPages
 }
 
 /** Answers a request for route data. */
 export async function serveData(parts: DataParts, decision: Decision, context: RequestContext): Promise<void> {
   const page = dataPageOf(parts, decision, context)
   if (page === undefined) return
-  const { admission } = parts
-  const shed = (await admission.enter(context)) ?? (await admission.turn(context))
-  if (shed !== undefined) return sendText(context, 503, 'Too busy', shed.headers)
-  await sendPageData(parts, page, context)
+  const alone = async (): Promise<void> => {
+    const { admission } = parts
+    const shed = (await admission.enter(context)) ?? (await admission.turn(context))
+    if (shed !== undefined) return sendText(context, 503, 'Too busy', shed.headers)
+    await sendPageData(parts, page, context)
+  }
+  if (page.kind === 'none' || page.route.definition.cache !== 'shared') return alone()
+  const wanted = wantedOf(page.route, context.data?.segments)
+  const ids = serverParts(page.route).loaders.flatMap(({ id }) => (wanted.has(id) ? id : []))
+  await parts.kept.serve(page, context, keptData({ context, head: headOf(parts, page, context), ids, alone }))
 }
 
 /**

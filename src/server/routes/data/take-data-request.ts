@@ -11,7 +11,8 @@ import { refuseCall } from '../../request/answer/refuse-call.ts'
 import { isForeignCall } from '../../request/same-origin.ts'
 import { readActionSearch, type CallJudge } from '../actions/take-action.ts'
 import { readDataUrl } from '../../http/data-url.ts'
-import { redirectTo, sendDocumentHead, sendHead } from './data-answer.ts'
+import { redirectTo } from '../decide/stopped.ts'
+import { sendDocumentHead, sendHead } from './data-answer.ts'
 
 /** Parts for recognising requests for route data. */
 interface DataRequestParts {

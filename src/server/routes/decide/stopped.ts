@@ -1,6 +1,7 @@
 import { findBoundary } from '../../../client/react/find-boundary.ts'
 import type { ViewSegment } from '../../../client/react/route-view.ts'
 import { RefusalSignal } from '../../../shared/control-flow.ts'
+import type { RouteDataRedirect } from '../../../shared/protocol/route-data.ts'
 import type { BoundaryKind } from '../../../shared/route-definition.ts'
 import { errorDigest, reportFailure } from '../../request/answer/failure.ts'
 import {
@@ -45,6 +46,11 @@ const NOT_FOUND: Stopped = { thrown: new RefusalSignal('notFound'), boundaryFrom
 /** What stops a page whatever its loaders return: that no route answers the URL. */
 export function stoppedByUrl({ kind }: MatchedRoute): Stopped | undefined {
   return kind === 'none' ? NOT_FOUND : undefined
+}
+
+/** A location that is safe to send, in the form of the protocol. */
+export function redirectTo(location: string): RouteDataRedirect {
+  return location.startsWith('/') ? { to: location } : { to: location, external: true }
 }
 
 /** Decides what is sent instead of a page that was stopped, and reports a failure. */

@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import { PURPOSE_HEADER } from '../../../shared/protocol/route-data.ts'
 import { withoutSecurityHeaders } from '../../request/answer/security-headers.ts'
 import { send } from '../../request/answer/send.ts'
 import type { HeaderList } from '../../http/header-list.ts'
@@ -36,9 +37,14 @@ export class CapturedResponse extends ServerResponse {
 /**
  * A request that nobody has made, for a page.
  * @param url of the page, for the log of development.
+ * @param isPrefetch whether admission may refuse it first.
  */
-export function requestOfNobody(url: string): { readonly req: IncomingMessage; readonly res: CapturedResponse } {
+export function requestOfNobody(
+  url: string,
+  isPrefetch: boolean,
+): { readonly req: IncomingMessage; readonly res: CapturedResponse } {
   const req = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url })
+  if (isPrefetch) req.headers[PURPOSE_HEADER.toLowerCase()] = 'prefetch'
   return { req, res: new CapturedResponse(req) }
 }
 

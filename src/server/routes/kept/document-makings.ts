@@ -1,7 +1,10 @@
 import type { Logger } from 'pino'
 import { clientKey } from '../../http/client-key.ts'
 import type { RequestContext } from '../../request/context.ts'
-import type { DocumentMaking } from '../../request/document-making.ts'
+import type { HeaderList } from '../../http/header-list.ts'
+import type { DocumentMaking, MadeData } from '../../request/document-making.ts'
+import type { DocumentData } from '../../stores/cache/document-entries.ts'
+import type { KeptBody } from '../../stores/cache/kept-body.ts'
 import type { AskedDocument } from '../../stores/cache/document-names.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
 import type { PageParts } from '../render/serve-page.ts'
@@ -12,8 +15,24 @@ export interface Visit {
   readonly page: MatchedRoute
   readonly asked: AskedDocument
   readonly context: RequestContext
+  /** Absent if the document is asked for. */
+  readonly data: AskedData | undefined
   /** Makings that it has waited for. */
   round: number
+}
+
+/** How a request for the data of a page is answered. */
+export interface AskedData {
+  /** Names the segments that are asked for. */
+  readonly name: string
+  /** The answer, of what is kept. */
+  answer(data: DocumentData): KeptBody
+  /** Sends what a making has come to that cannot be kept. */
+  sendMade(data: MadeData): void
+  /** Sends that there is no data. */
+  refuse(status: number, headers: HeaderList): void
+  /** Runs the loaders for this visitor. */
+  alone(): Promise<void>
 }
 
 /** A making in progress. */
@@ -83,7 +102,7 @@ export class DocumentMakings {
       if (!isFirst && group.hasBegun) return group.done.promise
       if (isFirst || group.lines.size === 0) end()
       const { making } = result
-      if (making.reason !== undefined) this.#tellReason(context, making, making.reason)
+      if (making.reason !== undefined) this.#tellReason(visit, making, making.reason)
       if (isFirst) group.done.resolve(result)
       return result
     })
@@ -107,11 +126,12 @@ export class DocumentMakings {
     else this.#documents.postpone(visit.asked)
   }
 
-  #tellReason(context: RequestContext, { asked, usesSoFar }: DocumentMaking, reason: string): void {
+  #tellReason({ context, page }: Visit, { asked, usesSoFar }: DocumentMaking, reason: string): void {
     // A failure of a part: a stale document goes on, and the next attempt comes soon.
     const isStale = reason === FAILED && !isUnkept(this.#documents.find(asked))
     if (!isStale) this.#documents.refuse(asked, usesSoFar, reason, clientKey(context.clientAddress.address))
-    const { route } = context.record
+    // Not that of a record, which may be of data.
+    const route = page.route.pattern
     context.services.warnOnce(
       `kept ${route}`,
       { route, reason },

@@ -8,6 +8,9 @@
  * | missing                          | waits for the one making, which begins with the first request                |
  * | known to be a visitor's          | is rendered for itself, as a page without `cache`                            |
  *
+ * A request for the data of the page, by a click or a prefetch, is answered by the same rules with the data that the
+ * document was made of.
+ *
  * A making that ends in a refusal, redirect or failure is not kept: those that wait get its answer, and the next request
  * begins another one. A stale document goes on after a failure, and ends with a refusal.
  */
@@ -18,14 +21,15 @@ import { mayShareUnderPolicy } from '../../request/answer/host-headers.ts'
 import { sendConstantPage } from '../../request/answer/send-plain.ts'
 import { textsOf } from '../../request/answer/texts.ts'
 import type { RequestContext } from '../../request/context.ts'
+import type { DocumentMaking } from '../../request/document-making.ts'
 import type { KeptDocument } from '../../stores/cache/document-cache.ts'
 import type { AskedDocument } from '../../stores/cache/document-names.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
 import { servePage, type PageParts } from '../render/serve-page.ts'
 import { cachedBody, sendKept } from '../render/send-kept.ts'
 import { cacheStatus, statusText, type KeptStatus } from './cache-status.ts'
-import { sendCaptured } from './captured-answer.ts'
-import { DocumentMakings, type Visit } from './document-makings.ts'
+import { sendCaptured, type CapturedAnswer } from './captured-answer.ts'
+import { DocumentMakings, type AskedData, type Visit } from './document-makings.ts'
 import type { MadeAnswer } from './make-document.ts'
 import { createWaitingVisitors } from './waiting-visitors.ts'
 
@@ -35,7 +39,8 @@ const RETRY_SECONDS = 4 // at most, as in `admission.ts`
 
 /** Answers requests for pages with `cache: 'shared'`. */
 export interface KeptPages {
-  serve(page: MatchedRoute, context: RequestContext): Promise<void> | undefined
+  /** @param data set if the data of the page is asked for instead of its document. */
+  serve(page: MatchedRoute, context: RequestContext, data?: AskedData): Promise<void> | undefined
 }
 
 /** Creates the pages of an application. Nothing is kept at first. */
@@ -49,10 +54,19 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
     const found = documents.find(asked)
     if (found === undefined) return serveMissing(visit)
     if ('reason' in found) return servePrivately(visit, found.reason)
-    const ttl = Math.floor((found.freshMs - found.ageMs) / 1_000)
     const isStale = found.ageMs > found.freshMs
     if (isStale && found.mayRemake) void makings.renew(visit)
-    return sendDocument(visit, found, { kind: isStale ? 'stale' : 'hit', ttl })
+    return sendFound(visit, found, { kind: isStale ? 'stale' : 'hit', ttl: ttlOf(found) })
+  }
+
+  /** The document, or its data. */
+  function sendFound(visit: Visit, kept: KeptDocument, status: KeptStatus): Promise<void> | undefined {
+    const { data } = visit
+    if (data === undefined) return sendDocument(visit, kept, status)
+    const send = (answer: KeptDocument | undefined): Promise<void> | undefined =>
+      answer === undefined ? servePrivately(visit, 'too large') : sendDocument(visit, answer, status)
+    const answer = kept.answer(data.name, data.answer)
+    return answer instanceof Promise ? answer.then(send) : send(answer)
   }
 
   /** Looks again if a drop may have come between. */
@@ -83,7 +97,7 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
       context,
       made.then(() => undefined),
     )
-    if (over === undefined) return void refuse(context)
+    if (over === undefined) return void refuse(visit)
     return over.then(async () => {
       if (context.aborted !== undefined) return
       await serveMade(visit, await made, since, pending !== undefined)
@@ -97,35 +111,42 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
     collapsed: boolean,
   ): Promise<void> | undefined {
     const { asked, context } = visit
-    const { kept } = making
-    const { usesSoFar: uses } = making
+    const { kept, usesSoFar: uses } = making
     // The query decides about documents, and it may have become known only now how.
     if (uses.nameOf(asked) !== uses.nameOf(making.asked)) return again(visit)
     if (making.reason !== undefined) return servePrivately(visit, making.reason)
     if (making.isDropped || (kept === undefined ? documents.hasDropped(since) : kept.isDropped)) return again(visit)
     if (kept !== undefined) {
-      const ttl = Math.floor((kept.freshMs - kept.ageMs) / 1_000)
-      return sendDocument(visit, kept, { kind: 'miss', ttl, collapsed, stored: kept.isStored })
+      return sendFound(visit, kept, { kind: 'miss', ttl: ttlOf(kept), collapsed, stored: kept.isStored })
     }
     if (answer === undefined) return servePrivately(visit, 'failed')
     tell(context, { kind: 'miss', collapsed, stored: false })
-    return void sendCaptured(answer, context)
+    // It was refused before what is not a prefetch.
+    if (making.isPrefetch && answer.status === 503 && !context.prefetch) return again(visit)
+    if (visit.data === undefined) return void sendCaptured(answer, context)
+    return sendMadeData(visit.data, answer, making)
   }
 
-  function servePrivately({ page, context }: Visit, reason: string): Promise<void> | undefined {
+  function servePrivately({ page, context, data }: Visit, reason: string): Promise<void> | undefined {
     tell(context, { kind: 'bypass', reason })
     // Whatever its loaders say: what makes it private is not known of the next visitor.
     context.audience.guarded = true
+    if (data !== undefined) return data.alone()
     return servePage(parts, page, context)
   }
 
   return {
-    serve(page, context) {
-      const visit: Visit = { page, asked: askedPage(page, context), context, round: 0 }
+    serve(page, context, data) {
+      const visit: Visit = { page, asked: askedPage(page, context), context, data, round: 0 }
       const reason = bypassOf(context, documents.isHearing)
       return reason === undefined ? serveFound(visit) : servePrivately(visit, reason)
     },
   }
+}
+
+/** Seconds for which it is still fresh; negative if it is stale. */
+function ttlOf({ freshMs, ageMs }: KeptDocument): number {
+  return Math.floor((freshMs - ageMs) / 1_000)
 }
 
 /** Why a request cannot get a kept page. */
@@ -141,14 +162,24 @@ function tell({ record, res }: RequestContext, status: KeptStatus): void {
   res.setHeader('Cache-Status', cacheStatus(status))
 }
 
+/** Of a making whose document is not kept. */
+async function sendMadeData(asked: AskedData, answer: CapturedAnswer, { data }: DocumentMaking): Promise<void> {
+  const made = await data
+  if (made !== undefined) return asked.sendMade(made)
+  // Its loaders have not run.
+  const retry = answer.headers.findIndex((name) => name.toLowerCase() === 'retry-after')
+  asked.refuse(answer.status, retry === -1 ? [] : answer.headers.slice(retry, retry + 2))
+}
+
 /** Too many wait. */
-function refuse(context: RequestContext): void {
+function refuse({ context, data }: Visit): void {
   tell(context, { kind: 'miss', collapsed: false, stored: false })
   context.record.shed = 'places'
   context.record.refused = 'too many wait for pages in the making'
   const texts = textsOf(context)
-  const seconds = 1 + Math.floor(Math.random() * RETRY_SECONDS)
-  sendConstantPage(context, { status: 503, message: texts.overloaded, texts }, ['Retry-After', String(seconds)])
+  const headers = ['Retry-After', String(1 + Math.floor(Math.random() * RETRY_SECONDS))]
+  if (data !== undefined) return data.refuse(503, headers)
+  sendConstantPage(context, { status: 503, message: texts.overloaded, texts }, headers)
 }
 
 /** Nothing of a raw header: the host is one of `ORIGIN`, or a valid one. */

@@ -33,10 +33,12 @@ export function createDocumentMaker(parts: PageParts & { readonly log: Logger })
   const newId = createRandomText('hex')
 
   async function make(...[page, asked, first, mayBegin]: Parameters<DocumentMaker>): Promise<MadeAnswer> {
-    const { clientAddress, pathname, search, services, reporter, record } = first
+    const { clientAddress, pathname, search, services, reporter } = first
+    const route = page.route.pattern
     const making = new DocumentMaking(asked)
     making.mayBegin = mayBegin
-    const { req, res } = requestOfNobody(pathname + search)
+    making.isPrefetch = first.prefetch
+    const { req, res } = requestOfNobody(pathname + search, making.isPrefetch)
     const context = new RequestContext({
       req,
       res,
@@ -53,13 +55,13 @@ export function createDocumentMaker(parts: PageParts & { readonly log: Logger })
       making,
     })
     making.onLeave = () => context.abort('gone')
-    context.record.route = record.route
+    context.record.route = route
     context.record.kind = 'document'
     try {
       await servePage(parts, page, context)
     } catch (thrown) {
       making.note('failed')
-      context.log.error({ err: thrown, route: record.route }, 'a page could not be made for all visitors')
+      context.log.error({ err: thrown, route }, 'a page could not be made for all visitors')
     } finally {
       context.finish()
     }

@@ -21,6 +21,8 @@ export interface LoadResult {
   readonly deferred: ReadonlySet<string>
   /** Facts for the browser's cache, by segment id; only for segments with non-default facts. */
   readonly meta?: Readonly<Record<string, SegmentMeta>>
+  /** In the making of a kept document: the segments in `data`, and those without data. */
+  readonly settled?: readonly StartedSegment[]
   /** How long the page's document may be kept: the shortest times that its loaders say. */
   readonly shared?: Readonly<Record<keyof SharedLifetime, number>> | undefined
   /** Set if the search params are refused: no loader has run. */
@@ -82,7 +84,7 @@ async function collect(
     isRaw,
     deferred,
     ...metaOf(settled, context),
-    ...(context.making === undefined ? {} : { shared: sharedOf(settled) }),
+    ...(context.making === undefined ? {} : { settled, shared: sharedOf(settled) }),
     ...(stopped === undefined ? {} : { stopped }),
   }
 }

@@ -14,6 +14,7 @@ import type { DocumentCache } from '../../stores/cache/document-cache.ts'
 import { SearchUses, type AskedDocument } from '../../stores/cache/document-names.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
 import { stoppedByUrl } from '../decide/stopped.ts'
+import { encodeLoaded } from '../load/loaded-data.ts'
 import { runLoaders, type LoadResult } from '../load/run-loaders.ts'
 import type { AfterForm } from './form-state.ts'
 import { sendInstead } from './send-kept.ts'
@@ -134,8 +135,12 @@ export async function showPage(
     return sendConstantPage(context, { status: 400, message: refused.faults.join('; ') })
   }
   if (after === undefined && running instanceof Promise && (await isLate(parts, page, context, true))) return
-  context.making?.keepFor(loaded.shared)
-  const uses = context.making?.uses ?? new SearchUses()
+  const { making } = context
+  if (making !== undefined) {
+    making.keepFor(loaded.shared)
+    making.data = encodeLoaded(loaded, page.route, context, making)
+  }
+  const uses = making?.uses ?? new SearchUses()
   for (const meta of Object.values(loaded.meta ?? {})) uses.add(meta.uses)
   const { route, params } = page
   const { data, search } = loaded
@@ -150,9 +155,11 @@ export async function showPage(
       keep(document) {
         const tags = [...Object.values(loaded.meta ?? {}).flatMap(({ tags = [] }) => tags), ...context.cacheTags]
         const client = clientKey(context.clientAddress.address)
-        const { making, pathname } = context
+        const { pathname } = context
         const asked = making?.asked ?? askedDocument(page, context)
-        const kept = documents.keep({ asked, uses: making?.usesSoFar ?? uses, document, tags, since, pathname, client })
+        const used = making?.usesSoFar ?? uses
+        const data = making?.data
+        const kept = documents.keep({ asked, uses: used, document, data, tags, since, pathname, client })
         making?.take(kept)
       },
       searchForAll(namesQuery) {

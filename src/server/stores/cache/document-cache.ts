@@ -6,8 +6,14 @@
  */
 import type { Encoding } from '../../http/content-encoding.ts'
 import type { HeaderList } from '../../http/header-list.ts'
-import { DocumentEntries, type DocumentCacheServices, type KeptDocument } from './document-entries.ts'
+import {
+  DocumentEntries,
+  type DocumentCacheServices,
+  type DocumentData,
+  type KeptDocument,
+} from './document-entries.ts'
 import type { DocumentLifetime } from './document-lifetime.ts'
+import { KeptBody } from './kept-body.ts'
 import { createDocumentNames, type AskedDocument, type SearchUses } from './document-names.ts'
 import { createLruCache, type LruBounds } from './lru-cache.ts'
 import type { Droppable } from './revalidations.ts'
@@ -37,6 +43,8 @@ interface MadeDocument extends Droppable {
   /** The search params that it depends on. */
   readonly uses: SearchUses
   readonly document: SentDocument
+  /** As in `DocumentFacts`. */
+  readonly data?: Promise<DocumentData | undefined> | undefined
   readonly pathname: string
   /** Client that requested it, as `clientKey` names it. */
   readonly client?: string
@@ -113,19 +121,16 @@ export function createDocumentCache(
       return services.data.isHearing
     },
     keep(made) {
-      const { asked, uses, tags, since, client, pathname } = made
+      const { asked, uses, tags, since, client, pathname, data } = made
       if (services.data.revalidations.concern(made, pathname)) return undefined
       const { lifetime, etag, content, encoded, hasDefaultCaching = false } = made.document
       const key = names.learn(asked, uses, client ?? '', drop)
-      const known = entries.get(key)
-      const same = known?.etag === etag ? known : undefined
+      const same = entries.get(key, etag)
       const { headers, body } = content()
-      const plain = same?.plain ?? body
-      const bodies = new Map(same?.encoded)
-      if (encoded !== undefined) bodies.set(...encoded)
+      const document = new KeptBody(headers, etag, same?.plain ?? body, same?.encoded)
+      if (encoded !== undefined) document.encoded.set(...encoded)
       reasons.delete(key)
-      const facts = { tags, since, client, pathname, lifetime, hasDefaultCaching, etag }
-      return entries.keep({ ...facts, key, headers, plain, encoded: bodies })
+      return entries.keep({ key, tags, since, client, pathname, lifetime, hasDefaultCaching, document, data })
     },
     take(asked) {
       const kept = find(asked)

@@ -1,11 +1,14 @@
-import { encodeWhole, type Encoding } from '../../http/content-encoding.ts'
+import type { KeptSegment } from '../../../shared/protocol/encode-route-data.ts'
+import type { Encoding } from '../../http/content-encoding.ts'
 import type { DataCache } from './data-cache.ts'
 import type { DocumentLifetime } from './document-lifetime.ts'
+import type { KeptBody } from './kept-body.ts'
 import { createLruCache, type LruBounds, type LruCache } from './lru-cache.ts'
 import { settleEntries, type Droppable } from './revalidations.ts'
 
 const MOST_DOCUMENT_BYTES = 1_048_576
 const ENTRY_BYTES = 1_000 // for headers and key, besides the body
+const MOST_ANSWERS = 4 // of data, by the segments that browsers lack; others are made for each click
 const RETRY_MS = 5_000 // after a failed making: what it needs may be overloaded
 
 /** A kept document that may be sent. */
@@ -28,6 +31,26 @@ export interface KeptDocument {
   readonly mayRemake: boolean
   /** Its body in a coding; encoded once. A promise only at the first use of a coding. */
   body(encoding: Encoding | undefined): Buffer | Promise<Buffer>
+  /**
+   * The data of its page, as old as the document, and dropped with it.
+   * @param name of the answer: equal for equal segments.
+   * @param make its content.
+   * @returns `undefined` if the data is not there: document and data are too large together.
+   */
+  answer(
+    name: string,
+    make: (data: DocumentData) => KeptBody,
+  ): KeptDocument | Promise<KeptDocument | undefined> | undefined
+}
+
+/** What clicks get of a kept document: what its loaders have returned, encoded. */
+export interface DocumentData {
+  /** As `at` in `RouteDataHead`. */
+  readonly at: number | undefined
+  /** By id. */
+  readonly segments: ReadonlyMap<string, KeptSegment>
+  /** Headers that its answers have. */
+  readonly headers: readonly string[]
 }
 
 /** What a document is kept with. */
@@ -36,18 +59,18 @@ export interface DocumentFacts extends Omit<Droppable, 'settled'> {
   readonly pathname: string
   readonly client: string | undefined
   readonly lifetime: DocumentLifetime
-  readonly headers: readonly string[]
   readonly hasDefaultCaching: boolean
-  readonly etag: string
-  readonly plain: Buffer
-  /** Its body in codings that are there already. */
-  readonly encoded: Map<Encoding, Buffer>
+  readonly document: KeptBody
+  /** Absent for a copy of what a visitor got. Does not reject. */
+  readonly data: Promise<DocumentData | undefined> | undefined
 }
 
-interface Entry extends DocumentFacts {
+interface Entry extends Omit<DocumentFacts, 'data'> {
   readonly madeAt: number
-  /** Codings in the making. */
-  readonly encoding: Map<Encoding, Promise<Buffer>>
+  /** `undefined` if there is none, or no room for it. */
+  data: DocumentData | Promise<DocumentData | undefined> | undefined
+  /** By name. */
+  readonly answers: Map<string, KeptBody>
   settled?: number
   retryAt: number
 }
@@ -73,16 +96,22 @@ export class DocumentEntries {
     this.#now = now
   }
 
-  /** Documents without their bodies, to share these with equal ones. */
-  get(key: string): Pick<DocumentFacts, 'etag' | 'headers' | 'plain' | 'encoded'> | undefined {
-    return this.#entries.get(key)
+  /** A body to share with an equal one. */
+  get(key: string, etag: string): KeptBody | undefined {
+    const document = this.#entries.get(key)?.document
+    return document?.etag === etag ? document : undefined
   }
 
   /** Keeps a document that is made now, unless it is too large. */
   keep(facts: DocumentFacts): KeptDocument {
     this.#hearOfTags()
-    const entry: Entry = { ...facts, madeAt: this.#now(), encoding: new Map(), retryAt: 0 }
-    return this.#keptOf(entry, this.#put(entry))
+    const entry: Entry = { ...facts, madeAt: this.#now(), answers: new Map(), retryAt: 0 }
+    const isStored = this.#put(entry)
+    void facts.data?.then((data) => {
+      entry.data = data
+      this.#grow(entry)
+    })
+    return this.#keptOf(entry, entry.document, isStored)
   }
 
   /** A document that is neither too old nor dropped. */
@@ -90,7 +119,8 @@ export class DocumentEntries {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
     const { freshMs, staleMs } = entry.lifetime
-    if (this.#now() - entry.madeAt <= freshMs + staleMs && !this.#isDropped(entry)) return this.#keptOf(entry, true)
+    if (this.#now() - entry.madeAt <= freshMs + staleMs && !this.#isDropped(entry))
+      return this.#keptOf(entry, entry.document, true)
     this.#entries.delete(key)
     return undefined
   }
@@ -116,9 +146,17 @@ export class DocumentEntries {
     this.#services.data.revalidations.onSettle(settleEntries(this.#entries))
   }
 
+  #grow(entry: Entry): void {
+    if (this.#entries.get(entry.key) === entry) this.#put(entry)
+  }
+
+  /** Data gives way to its document. */
   #put(entry: Entry): boolean {
-    let bytes = ENTRY_BYTES + entry.key.length + entry.plain.length
-    for (const body of entry.encoded.values()) bytes += body.length
+    if (bytesOf(entry) > MOST_DOCUMENT_BYTES) {
+      entry.data = undefined
+      entry.answers.clear()
+    }
+    const bytes = bytesOf(entry)
     if (bytes <= MOST_DOCUMENT_BYTES) return this.#entries.set(entry.key, entry, bytes, entry.client)
     this.#entries.delete(entry.key)
     return false
@@ -128,12 +166,13 @@ export class DocumentEntries {
     return this.#services.data.revalidations.concern(entry, entry.pathname)
   }
 
-  #keptOf(entry: Entry, isStored: boolean): KeptDocument {
+  #keptOf(entry: Entry, body: KeptBody, isStored: boolean): KeptDocument {
     const isDropped = (): boolean => this.#isDropped(entry)
-    const { headers, hasDefaultCaching, etag, plain } = entry
+    const { headers, etag, plain } = body
     return {
       headers,
-      hasDefaultCaching,
+      // What rules say of documents is not meant for data.
+      hasDefaultCaching: entry.hasDefaultCaching && body === entry.document,
       etag,
       ageMs: Math.max(0, this.#now() - entry.madeAt),
       freshMs: entry.lifetime.freshMs,
@@ -143,22 +182,39 @@ export class DocumentEntries {
       get isDropped() {
         return isDropped()
       },
-      body: (encoding) =>
-        encoding === undefined ? plain : (entry.encoded.get(encoding) ?? this.#encode(entry, encoding)),
+      body: (encoding) => body.in(encoding, () => this.#grow(entry)),
+      answer: (name, make) => {
+        const of = (data: DocumentData | undefined): KeptDocument | undefined =>
+          data &&
+          this.#keptOf(
+            entry,
+            this.#answerOf(entry, name, () => make(data)),
+            isStored,
+          )
+        return entry.data instanceof Promise ? entry.data.then(of) : of(entry.data)
+      },
     }
   }
 
-  #encode(entry: Entry, encoding: Encoding): Promise<Buffer> {
-    const started = entry.encoding.get(encoding)
-    if (started !== undefined) return started
-    const made = encodeWhole(encoding, entry.plain)
-      .then((body) => {
-        entry.encoded.set(encoding, body)
-        if (this.#entries.get(entry.key) === entry) this.#put(entry)
-        return body
-      })
-      .finally(() => entry.encoding.delete(encoding))
-    entry.encoding.set(encoding, made)
-    return made
+  #answerOf(entry: Entry, name: string, make: () => KeptBody): KeptBody {
+    const known = entry.answers.get(name)
+    if (known !== undefined) return known
+    const body = make()
+    if (entry.answers.size < MOST_ANSWERS) {
+      entry.answers.set(name, body)
+      this.#grow(entry)
+    }
+    return body
   }
+}
+
+function bytesOf({ key, document, data, answers }: Entry): number {
+  let bytes = ENTRY_BYTES + key.length + document.bytes
+  for (const body of answers.values()) bytes += ENTRY_BYTES + body.bytes
+  if (data === undefined || data instanceof Promise) return bytes
+  for (const segment of data.segments.values()) {
+    if (typeof segment === 'string') bytes += segment.length
+    else for (const frame of segment.frames) bytes += frame.length
+  }
+  return bytes
 }
