@@ -36,6 +36,9 @@ export const PUBLISHED_ENTRIES: readonly string[] = [
 /** An application of this repository: the reference application, a template, an example. */
 const APPLICATION = /^(?:src\/app|(?:templates|examples)\/[^/]+)\//
 
+/** What the reference application may import besides: it shows the handbook, which is the package's own. */
+const HANDBOOK_ENTRY = 'millrace/internal/handbook'
+
 /** A file of hooks, by the project's names. */
 const HOOKS = /^src\/client\/hooks\/use-[^/]+\.tsx?$/
 
@@ -114,9 +117,10 @@ function importFaults(file: SourceFile): string[] {
 function applicationFaults({ path, text }: SourceFile, folder: string | undefined): string[] {
   return listImports(text).flatMap(({ specifier, line }) => {
     const isOwn = specifier.startsWith('.') && folder !== undefined
+    const isHandbook = specifier === HANDBOOK_ENTRY && folder === 'src/app/'
     const isAllowed = isOwn
       ? posix.join(posix.dirname(path), specifier).startsWith(folder)
-      : !OWN_ENTRY.test(specifier) || PUBLISHED_ENTRIES.includes(specifier)
+      : isHandbook || !OWN_ENTRY.test(specifier) || PUBLISHED_ENTRIES.includes(specifier)
     const rule = `an application imports its own files and published entries: ${PUBLISHED_ENTRIES.join(', ')}`
     return isAllowed ? [] : [`${path}:${line}: imports ${specifier}; ${rule}`]
   })

@@ -165,6 +165,11 @@ export const routes = defineRoutes({
     loader: () => import('./lab/bench/kept-rows.server.ts'),
   },
 
+  '/docs/search.json': { handler: () => import('./docs/search-data.server.ts') },
+  '/docs/markdown/[chapter]': { handler: () => import('./docs/markdown-file.server.ts') },
+  '/llms.txt': { handler: () => import('./docs/llms.server.ts') },
+  '/llms-full.txt': { handler: () => import('./docs/llms-full.server.ts') },
+
   '/lab/events': { handler: () => import('./lab/events/events.server.ts') },
   '/lab/guestbook/events': { handler: () => import('./lab/guestbook/events.server.ts') },
   '/lab/reports/envelopes/[id]': { handler: () => import('./lab/reports/envelope.server.ts') },

@@ -8,6 +8,9 @@ export const rules: RuleSet = {
     // Browsers ask for this path unasked; the mark's own URL carries a hash.
     { source: '/favicon.ico', destination: favicon, permanent: false },
   ],
-  rewrites: [{ source: '/lab/alias/:id', destination: '/lab/params/:id' }],
+  rewrites: [
+    { source: '/lab/alias/:id', destination: '/lab/params/:id' },
+    { source: '/docs/:chapter([\\w-]+).md', destination: '/docs/markdown/:chapter' },
+  ],
   headers: [{ source: '/lab/crash/:path*', headers: [{ key: 'X-Robots-Tag', value: 'noindex' }] }],
 }

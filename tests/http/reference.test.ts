@@ -36,6 +36,29 @@ describe.for(hosts)('the reference application by $name', ({ start }) => {
     expect(chapter.text).toContain('aria-current="page"')
   })
 
+  test('the handbook is there as Markdown too, with a list for programs', async () => {
+    const chapter = await get('/docs/rules.md')
+    expect(chapter.header('content-type')).toBe('text/markdown; charset=utf-8')
+    expect(chapter.text).toMatch(/^# Rules\n\n/)
+    expect(chapter.text).toContain('](/docs/security.md#headers)')
+    expect((await get('/docs/index.md')).text).toMatch(/^# What Millrace is\n/)
+    for (const path of ['/docs/none.md', '/docs/markdown/..%2fREADME', '/docs/api.md'])
+      expect((await get(path)).status).toBe(404)
+
+    const list = (await get('/llms.txt')).text
+    const linked = [...list.matchAll(/\]\(([^)]+)\): \S/g)].map(([, url = '']) => url)
+    expect(linked.length).toBeGreaterThan(20)
+    for (const url of linked) expect((await get(url)).status).toBe(200)
+    expect((await get('/llms-full.txt')).text).toContain('\n# Rules\n')
+  })
+
+  test('the sections of the search dialog are those of the chapters, and any cache may share them', async () => {
+    const answer = await get('/docs/search.json')
+    const sections = JSON.parse(answer.text) as { readonly chapter: string; readonly id: string }[]
+    expect(sections).toContainEqual(expect.objectContaining({ chapter: 'rules', id: 'headers', heading: 'Headers' }))
+    expect(answer.header('cache-control')).toBe('public, max-age=300')
+  })
+
   describe('URLs', () => {
     test.for(vectors.urls)('$id', async ({ request, status, location }) => {
       const { method, target } = request

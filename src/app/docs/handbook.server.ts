@@ -1,6 +1,15 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { href, type Href } from 'millrace'
+import {
+  ChapterError,
+  createSearchIndex,
+  readChapter,
+  sectionsOf,
+  type ChapterSource,
+  type SearchIndex,
+  type Section,
+} from 'millrace/internal/handbook'
 import type { renderMarkdown } from './markdown.server.ts'
 import type { Heading } from './heading.ts'
 
@@ -12,26 +21,38 @@ export interface Chapter {
   readonly path: Href
   /** From the front matter. */
   readonly title: string
-  /** Place in the handbook, from the front matter; ascending. */
+  /** Position in the handbook, from the front matter; ascending. */
   readonly order: number
+  /** The Markdown without the front matter. */
+  readonly body: string
   /** The body as HTML, escaped where the Markdown held any. */
   readonly html: string
   /** The headings below the title, in order. */
   readonly headings: readonly Heading[]
 }
 
+/** What a search needs. */
+export interface HandbookSearch {
+  readonly index: SearchIndex
+  /** All sections as JSON, for the index of a browser. */
+  readonly json: string
+}
+
 /** The handbook as it is on disk. */
 export interface Handbook {
   /**
-   * All chapters in order. One whose front matter is missing or wrong stands last, under its file's name, and says what
-   * is wrong with it: the others are shown all the same.
+   * All chapters in order. A chapter whose front matter is missing or wrong is the last one, has its file's name as title,
+   * and says what is wrong; the others are shown.
    */
   chapters(): Promise<readonly Chapter[]>
+  /** The index over all chapters that can be shown. */
+  search(): Promise<HandbookSearch>
 }
 
-/** A chapter that cannot be shown: names the file and what is wrong with it. */
-export class HandbookError extends Error {
-  override readonly name = 'HandbookError'
+/** What is made of the files. */
+interface Edition {
+  readonly chapters: readonly Chapter[]
+  readonly search: HandbookSearch
 }
 
 const LAST = Number.MAX_SAFE_INTEGER
@@ -47,20 +68,23 @@ const RECHECK_AFTER_MS = 1_000 // a saved chapter shows at the next reload, and 
 export function createHandbook(folder: string, now: () => number): Handbook {
   let checkedAt = Number.NEGATIVE_INFINITY
   let signature = ''
-  let current: Promise<readonly Chapter[]> | undefined
+  let current: Promise<Edition> | undefined
+
+  async function edition(): Promise<Edition> {
+    if (current !== undefined && now() - checkedAt < RECHECK_AFTER_MS) return current
+    const names = (await readdir(folder)).filter((name) => name.endsWith('.md')).toSorted()
+    const seen = await signatureOf(folder, names)
+    checkedAt = now()
+    if (current === undefined || seen !== signature) {
+      signature = seen
+      current = readEdition(folder, names)
+    }
+    return current
+  }
 
   return {
-    async chapters() {
-      if (current !== undefined && now() - checkedAt < RECHECK_AFTER_MS) return current
-      const names = (await readdir(folder)).filter((name) => name.endsWith('.md')).toSorted()
-      const seen = await signatureOf(folder, names)
-      checkedAt = now()
-      if (current === undefined || seen !== signature) {
-        signature = seen
-        current = readChapters(folder, names)
-      }
-      return current
-    },
+    chapters: async () => (await edition()).chapters,
+    search: async () => (await edition()).search,
   }
 }
 
@@ -75,51 +99,39 @@ async function signatureOf(folder: string, names: readonly string[]): Promise<st
   return (await Promise.all(parts)).join('|')
 }
 
-async function readChapters(folder: string, names: readonly string[]): Promise<readonly Chapter[]> {
-  // Parser and highlighter are the largest part of the server; who never asks for a chapter never pays for them.
+async function readEdition(folder: string, names: readonly string[]): Promise<Edition> {
+  // Parser and highlighter are the largest part of the server: only a request for the handbook loads them.
   const { renderMarkdown } = await import('./markdown.server.ts')
-  const chapters = names.map(async (name) =>
-    readChapter(name, await readFile(join(folder, name), 'utf8'), renderMarkdown),
-  )
-  return (await Promise.all(chapters)).toSorted((a, b) => a.order - b.order)
-}
-
-function readChapter(name: string, source: string, render: typeof renderMarkdown): Chapter {
-  try {
-    return parseChapter(name, source, render)
-  } catch (error) {
-    if (!(error instanceof HandbookError)) throw error
-    const fault = `This chapter cannot be shown. ${error.message}.`
-    return { slug: slugOf(name), path: pathOf(name), title: name, order: LAST, ...render(fault) }
+  const read = await Promise.all(names.map(async (name) => readFrom(name, await readFile(join(folder, name), 'utf8'))))
+  const sources = read.toSorted((a, b) => a.order - b.order)
+  const sections = sources.filter(({ order }) => order !== LAST).flatMap((source) => sectionsOf(source).map(asSection))
+  return {
+    chapters: sources.map((source) => asChapter(source, renderMarkdown)),
+    search: { index: createSearchIndex(sections), json: JSON.stringify(sections) },
   }
 }
 
-/**
- * Makes a chapter of a Markdown file.
- * @param name the file's name, for its slug and for messages.
- * @param render turns its body into HTML.
- * @throws {HandbookError} where the front matter is missing or wrong.
- */
-export function parseChapter(name: string, source: string, render: typeof renderMarkdown): Chapter {
-  const parts = /^---\r?\n([\s\S]*?)\r?\n---\r?\n([\s\S]*)$/.exec(source)
-  if (parts === null) throw new HandbookError(`${name}: begin the file with front matter, "---", title, order, "---"`)
-  const [, frontMatter = '', body = ''] = parts
-  const title = field(name, frontMatter, 'title')
-  const order = Number(field(name, frontMatter, 'order'))
-  if (!Number.isFinite(order)) throw new HandbookError(`${name}: "order" in the front matter is not a number`)
-  return { slug: slugOf(name), path: pathOf(name), title, order, ...render(body) }
+function readFrom(name: string, source: string): ChapterSource {
+  try {
+    return readChapter(name, source)
+  } catch (error) {
+    if (!(error instanceof ChapterError)) throw error
+    const body = `This chapter cannot be shown. ${error.message}.`
+    return { name: name.replace(/\.md$/, ''), title: name, order: LAST, body, weight: 1, bodyLine: 1 }
+  }
 }
 
-function slugOf(name: string): string {
-  return name === 'index.md' ? '' : name.replace(/\.md$/, '')
+/** Without what only `millrace docs` needs. */
+function asSection({ chapter, title, id, heading, parent, text, code, weight }: Section): Section {
+  return { chapter, title, id, heading, parent, text, code, weight }
 }
 
-function pathOf(name: string): Href {
-  return href('/docs/[[...slug]]', { slug: name === 'index.md' ? [] : [slugOf(name)] })
+function asChapter({ name, title, order, body }: ChapterSource, render: typeof renderMarkdown): Chapter {
+  const slug = name === 'index' ? '' : name
+  return { slug, path: chapterPath(name), title, order, body, ...render(body) }
 }
 
-function field(file: string, frontMatter: string, key: string): string {
-  const value = new RegExp(`^${key}:[ \\t]*(.+)$`, 'm').exec(frontMatter)?.[1]?.trim()
-  if (value === undefined) throw new HandbookError(`${file}: the front matter has no "${key}"`)
-  return value
+/** Path of a chapter by its file's name without the ending. */
+export function chapterPath(name: string): Href {
+  return href('/docs/[[...slug]]', { slug: name === 'index' ? [] : [name] })
 }

@@ -1,5 +1,11 @@
 import type { Href } from 'millrace'
 
+/**
+ * In front of every id: text decides what follows, and an element with an id is a global of the page, which scripts may
+ * take for theirs.
+ */
+export const ID_PREFIX = 'section-'
+
 /** A heading of a chapter. */
 export interface Heading {
   /** The fragment of its URL. */
@@ -10,10 +16,9 @@ export interface Heading {
   readonly depth: number
 }
 
-/** What navigation and search know of a chapter. */
+/** What the navigation knows of a chapter. */
 export interface ChapterSummary {
   /** The URL's path. */
   readonly path: Href
   readonly title: string
-  readonly headings: readonly Heading[]
 }

@@ -1,11 +1,11 @@
 import type { ChapterSummary } from './heading.ts'
 import { handbook } from './handbook.server.ts'
 
-/** Refuses nobody, so it need not run for chapters whose navigation the browser has. */
+/** Never refuses: it does not run for chapters whose navigation the browser has. */
 export const guards = false
 
-/** What the side navigation and the search box know of the handbook. */
+/** The chapters for the navigation at the side. */
 export async function loader(): Promise<{ chapters: ChapterSummary[] }> {
   const chapters = await handbook.chapters()
-  return { chapters: chapters.map(({ path, title, headings }) => ({ path, title, headings: [...headings] })) }
+  return { chapters: chapters.map(({ path, title }) => ({ path, title })) }
 }

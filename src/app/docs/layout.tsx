@@ -12,16 +12,16 @@ type Props = LayoutProps<'/docs', typeof import('./layout-loader.server.ts')>
 export default function DocsLayout({ data, children, params }: Props) {
   const { slug } = params as { readonly slug?: readonly string[] }
   const [search] = useSearch()
-  // Without the schema of the page where that is not found.
+  // The not-found page has no schema.
   const query = typeof search['q'] === 'string' ? search['q'] : ''
-  // What a search has found is no chapter.
+  // The results of a search belong to no chapter.
   const currentPath = query === '' ? ['/docs', ...(slug ?? [])].join('/') : ''
   return (
     <>
       <SiteHeader current="docs" />
       <div className={styles['columns']}>
         <div className={styles['side']}>
-          <HandbookSearch chapters={data.chapters} asked={query} />
+          <HandbookSearch asked={query} />
           <ChapterNav chapters={data.chapters} currentPath={currentPath} />
         </div>
         <MainArea>{children}</MainArea>

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { notFound, type Href } from 'millrace/server'
 import type { LoaderArgs } from 'millrace/server'
+import { findSections } from './found-section.ts'
 import { handbook } from './handbook.server.ts'
-import { searchHandbook } from './search-handbook.ts'
+import { LONGEST_QUERY } from './longest-query.ts'
 
-const LONGEST_QUERY = 100 // characters; no heading is longer
+const MOST_FOUND = 20
 
 /** `q`: what to search for. Too long, repeated or missing counts as no search. */
 export const search = z.object({ q: z.string().max(LONGEST_QUERY).trim().catch('') })
@@ -23,8 +24,13 @@ export async function loader({ params, search }: LoaderArgs<'/docs/[[...slug]]',
     chapter: { path, title, html, headings },
     previous: neighbour(chapters[at - 1]),
     next: neighbour(chapters[at + 1]),
-    found: search.q === '' ? undefined : { query: search.q, hits: searchHandbook(chapters, search.q) },
+    found: search.q === '' ? undefined : { query: search.q, sections: await find(search.q) },
   }
+}
+
+async function find(query: string) {
+  const { index } = await handbook.search()
+  return findSections(index, query, MOST_FOUND)
 }
 
 function neighbour(chapter: { readonly path: Href; readonly title: string } | undefined) {

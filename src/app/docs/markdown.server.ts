@@ -1,4 +1,5 @@
 import { withBasePath } from 'millrace'
+import { createSlugs } from 'millrace/internal/handbook'
 import hljs from 'highlight.js/lib/core'
 import bash from 'highlight.js/lib/languages/bash'
 import css from 'highlight.js/lib/languages/css'
@@ -8,7 +9,7 @@ import typescript from 'highlight.js/lib/languages/typescript'
 import xml from 'highlight.js/lib/languages/xml'
 import { Marked, type Tokens } from 'marked'
 import { escapeMarkup } from '../site/escape-markup.server.ts'
-import type { Heading } from './heading.ts'
+import { ID_PREFIX, type Heading } from './heading.ts'
 
 /** What becomes of a Markdown text. */
 export interface RenderedMarkdown {
@@ -28,7 +29,7 @@ for (const [name, language] of Object.entries({ bash, css, http, json, typescrip
  */
 export function renderMarkdown(source: string): RenderedMarkdown {
   const headings: Heading[] = []
-  const taken = new Set<string>()
+  const slug = createSlugs()
   const marked = new Marked({
     gfm: true,
     renderer: {
@@ -37,7 +38,7 @@ export function renderMarkdown(source: string): RenderedMarkdown {
       heading({ tokens, depth }) {
         const inner = this.parser.parseInline(tokens)
         const text = plainText(this.parser.parseInline(tokens, this.parser.textRenderer))
-        const id = freeId(text, taken)
+        const id = ID_PREFIX + slug(text)
         headings.push({ id, text, depth })
         return `<h${depth} id="${id}">${inner} <a class="anchor" href="#${id}" aria-label="Link to this section">#</a></h${depth}>\n`
       },
@@ -72,25 +73,6 @@ function tableBlock(token: Tokens.Table, inline: (cell: Tokens.TableCell) => str
 <thead><tr>${head}</tr></thead>
 <tbody>${rows}</tbody>
 </table></div>\n`
-}
-
-/**
- * In front of every id: text decides what follows, and an element with an id is a global of the page, which scripts may
- * take for theirs.
- */
-const ID_PREFIX = 'section-'
-
-/** Letters and digits of any script, hyphens between; numbered where a heading occurs twice. */
-function freeId(text: string, taken: Set<string>): string {
-  const words = text
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-|-$/g, '')
-  const base = ID_PREFIX + (words || 'untitled')
-  let id = base
-  for (let count = 2; taken.has(id); count += 1) id = `${base}-${count}`
-  taken.add(id)
-  return id
 }
 
 /** Chapters name each other's sections without the prefix, as headings do. */

@@ -20,7 +20,7 @@ export default function DocsPage({ data }: Props) {
     return (
       <article className={styles['found']}>
         <h1>{`Search: ${found.query}`}</h1>
-        <SearchHits hits={found.hits} query={found.query} />
+        <SearchHits sections={found.sections} query={found.query} />
       </article>
     )
   }

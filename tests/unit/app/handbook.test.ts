@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { routes } from '../../../src/app/routes.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
-import { renderMarkdown } from '../../../src/app/docs/markdown.server.ts'
-import { createHandbook, parseChapter } from '../../../src/app/docs/handbook.server.ts'
+import { createHandbook } from '../../../src/app/docs/handbook.server.ts'
+import { readChapter } from 'millrace/internal/handbook'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
 const chapter = (title: string, order: number, body = 'Text.') =>
@@ -68,7 +68,7 @@ describe('front matter', () => {
     ['has no title', '---\norder: 1\n---\nText.', /a\.md: the front matter has no "title"/],
     ['has an order that is no number', '---\ntitle: A\norder: first\n---\nText.', /a\.md: "order" .* not a number/],
   ])('that %s is refused by a message with the file', (_, source, message) => {
-    expect(() => parseChapter('a.md', source, renderMarkdown)).toThrow(message)
+    expect(() => readChapter('a.md', source)).toThrow(message)
   })
 })
 

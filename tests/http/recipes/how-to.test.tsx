@@ -1,0 +1,125 @@
+import { createHmac } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import request from 'supertest'
+import { createTestApp } from 'millrace/testing'
+import type { LoaderArgs } from 'millrace/server'
+import { useActionState } from 'react'
+import { renderToString } from 'react-dom/server'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { fencedBlocks } from '../../unit/app/handbook-samples.ts'
+import * as prices from '../../fixtures/recipes/how-to/api/prices.server.ts'
+import * as payment from '../../fixtures/recipes/how-to/hooks/payment.server.ts'
+import { LocalTime } from '../../fixtures/recipes/how-to/local-time.tsx'
+import { add } from '../../fixtures/recipes/how-to/parts/actions.server.ts'
+import * as partsLoader from '../../fixtures/recipes/how-to/parts/loader.server.ts'
+import PartsPage from '../../fixtures/recipes/how-to/parts/page.tsx'
+import * as themeLoader from '../../fixtures/recipes/how-to/theme/layout.server.ts'
+import ThemeLayout from '../../fixtures/recipes/how-to/theme/layout.tsx'
+
+const PROJECT = resolve(import.meta.dirname, '../../..')
+const RECIPES = join(PROJECT, 'tests/fixtures/recipes/how-to')
+
+function NewPartPage() {
+  const [state, formAction] = useActionState(add, null)
+  return (
+    <form action={formAction}>
+      <input name="name" />
+      <p role="alert">{state !== null && 'message' in state ? state.message : null}</p>
+    </form>
+  )
+}
+
+function opened() {
+  const app = createTestApp({
+    routes: {
+      '/': {
+        layout: () => Promise.resolve({ default: ThemeLayout }),
+        layoutLoader: () => Promise.resolve(themeLoader),
+        page: () => Promise.resolve({ default: () => <h1>Mills</h1> }),
+      },
+      '/theme': { handler: () => Promise.resolve({ POST: ({ request }: LoaderArgs) => new Response(request.method) }) },
+      '/parts': { page: () => Promise.resolve({ default: PartsPage }), loader: () => Promise.resolve(partsLoader) },
+      '/parts/new': { page: () => Promise.resolve({ default: NewPartPage }) },
+      '/parts/[id]': { page: () => Promise.resolve({ default: () => <h1>A part</h1> }) },
+      '/api/prices': { handler: () => Promise.resolve(prices) },
+      '/hooks/payment': { handler: () => Promise.resolve(payment) },
+    },
+  })
+  onTestFinished(() => app.stop())
+  return app
+}
+
+test('the chapter shows what the tests below run', async () => {
+  const blocks = fencedBlocks(await readFile(join(PROJECT, 'docs/how-to.md'), 'utf8'))
+  const shown = blocks.flatMap(({ code }) => {
+    const [line, path] = /^(?:\/\/|\/\*) src\/app\/(\S+)(?: \*\/)?\n/.exec(code) ?? []
+    return line === undefined || path === undefined ? [] : [{ path, code: code.slice(line.length) }]
+  })
+  expect(shown.map(({ path }) => path)).toHaveLength(9)
+  for (const { path, code } of shown) expect(`${code}\n`).toBe(await readFile(join(RECIPES, path), 'utf8'))
+})
+
+test('a date is written in UTC by the server, and for the first render of the browser', () => {
+  expect(renderToString(<LocalTime at={new Date('2026-03-01T08:05:00Z')} />)).toBe(
+    '<time dateTime="2026-03-01T08:05:00.000Z">2026-03-01 08:05 UTC</time>',
+  )
+})
+
+test('the theme of the cookie is in the HTML, and no other text of a cookie', async () => {
+  const themeFor = async (cookie: string) =>
+    /data-theme="([^"]*)"/.exec((await request(opened()).get('/').set('Cookie', cookie)).text)?.[1]
+  expect(await themeFor('theme=dark')).toBe('dark')
+  expect(await themeFor('theme=%22%3E')).toBe('system')
+  expect(await themeFor('other=1')).toBe('system')
+})
+
+test('only the named site may read the API, also by a preflight', async () => {
+  const app = opened()
+  const allowed = 'https://shop.example.com'
+  const preflight = await request(app).options('/api/prices').set('Origin', allowed).expect(204)
+  expect(preflight.headers).toMatchObject({
+    'access-control-allow-origin': allowed,
+    'access-control-allow-methods': 'GET, POST',
+    vary: expect.stringContaining('Origin'),
+  })
+  const answer = await request(app).get('/api/prices').set('Origin', allowed).expect(200)
+  expect(answer.headers['access-control-allow-origin']).toBe(allowed)
+  const other = await request(app).get('/api/prices').set('Origin', 'https://evil.example.com').expect(200)
+  expect(other.headers['access-control-allow-origin']).toBeUndefined()
+})
+
+test('a webhook is taken only with the signature of its bytes', async () => {
+  vi.stubEnv('WEBHOOK_SECRET', 'whsec')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const body = '{ "type": "paid" }'
+  const post = (signature: string) =>
+    request(opened())
+      .post('/hooks/payment')
+      .set('Content-Type', 'application/json')
+      .set('X-Signature', signature)
+      .send(body)
+  await post(createHmac('sha256', 'whsec').update(body).digest('hex')).expect(204)
+  await post(createHmac('sha256', 'other').update(body).digest('hex')).expect(400)
+  await post('').expect(400)
+})
+
+test('a redirect behind a try is followed, and a failure in it becomes a state', async () => {
+  const visitor = opened().visitor()
+  const done = await (await visitor.get('/parts/new')).submit('form[action*=_action]', { name: 'Wheel' })
+  expect(done.url).toMatch(/\/parts\/\d+$/)
+  const refused = await (await visitor.get('/parts/new')).submit('form[action*=_action]', { name: 'Part 1' })
+  expect(refused.text('[role=alert]')).toContain('Part 1 is there already')
+})
+
+test('a list has pages with links, and a wrong number is the first page', async () => {
+  const visitor = opened().visitor()
+  const linksOf = async (path: string) => {
+    const page = await visitor.get(path)
+    return [page.all('li').length, ...page.all('nav a').map(({ text }) => text)]
+  }
+  expect(await linksOf('/parts')).toEqual([20, 'Next'])
+  expect(await linksOf('/parts?page=2')).toEqual([20, 'Previous', 'Next'])
+  expect((await linksOf('/parts?page=3')).slice(1)).toEqual(['Previous'])
+  expect(await linksOf('/parts?page=x')).toEqual([20, 'Next'])
+})
