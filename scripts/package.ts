@@ -22,7 +22,7 @@ const ROOT = resolve(import.meta.dirname, '..')
 const LIB = join(ROOT, 'lib')
 
 /** What the archive has beside `lib` and its package.json. */
-const PARTS = ['bin', 'templates', 'types.d.ts', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'] as const
+const PARTS = ['bin', 'docs', 'templates', 'types.d.ts', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'] as const
 
 /** The time that npm gives to every file, so that the same sources make the same archive. */
 const PACKED_AT = new Date('1985-10-26T08:15:00Z')
@@ -98,8 +98,9 @@ function entrySources({ exports }: ProjectManifest): readonly string[] {
   )
 }
 
-/** The templates' own check is none of an application's business. */
+/** Leaves out the templates' own check, and of `docs` all but the chapters. */
 function isPublished(path: string): boolean {
+  if (dirname(path) === join(ROOT, 'docs')) return path.endsWith('.md')
   return path !== join(ROOT, 'templates/tsconfig.json')
 }
 

@@ -47,7 +47,7 @@ export function packageManifest(project: ProjectManifest): Record<string, unknow
     type: 'module',
     engines,
     bin,
-    files: ['bin', 'lib', 'templates', 'types.d.ts', 'CHANGELOG.md', 'SECURITY.md'],
+    files: ['bin', 'docs', 'lib', 'templates', 'types.d.ts', 'CHANGELOG.md', 'SECURITY.md'],
     sideEffects: false,
     exports: Object.fromEntries(Object.entries(project.exports).map(([path, target]) => [path, published(target)])),
     dependencies: ranges(RUN_TIME_PACKAGES.filter((one) => !optional.includes(one))),
