@@ -36,16 +36,17 @@ export async function routes(args: readonly string[]): Promise<void> {
  * The table as text.
  * @param folder the application's, from the project: left out of the paths.
  */
-function routeList({ sources, urls, rules }: ApplicationFacts, folder: string): string {
+function routeList({ sources, urls, variants, rules }: ApplicationFacts, folder: string): string {
   const modules = Object.entries(sources).map(([pattern, kinds]) => {
     const brought = Object.entries(kinds).map(([kind, source]) => `${kind} ${source.replace(folder, '')}`)
     const { params = {}, linked, cache } = urls[pattern] ?? {}
+    const by = variants[pattern] === undefined ? '' : `, one for each ${variants[pattern].join(' and ')}`
     const limits = Object.entries(params).map(([name, list]) => `${name}: ${list.join(' | ')}`)
     const said = [
       ...brought,
       ...limits,
       ...(linked === false ? ['no link leads to it'] : []),
-      ...(cache === undefined ? [] : ['kept for all visitors']),
+      ...(cache === undefined ? [] : [`kept for all visitors${by}`]),
     ]
     return [pattern, said.join(', ') || '(nothing)'] as const
   })

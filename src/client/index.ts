@@ -44,6 +44,7 @@ export { withBasePath } from '../shared/base-path.ts'
 export { external } from '../shared/external.ts'
 export { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../shared/control-flow.ts'
 export type { Params } from '../shared/route-pattern.ts'
+export type { VariantRequest } from '../shared/route-definition.ts'
 export type {
   DocumentProps,
   ErrorProps,

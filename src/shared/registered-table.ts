@@ -44,9 +44,29 @@ export type ListedParams<Places extends keyof ListedPlaces> = {
   readonly [Place in Places as ListedPlaces[Place][1]]: ListedPlaces[Place][2]
 }
 
+/** What the loaders of an entry get as `variants`. A layout's loader gets those of the page, which may have none. */
+export type EntryVariants<Pattern extends string> = [VariantsAt<Pattern>] extends [never]
+  ? { readonly [Name in string]?: string }
+  : {
+      readonly [Name in keyof VariantsAt<Pattern>]?: VariantsAt<Pattern>[Name] extends (...args: never) => infer Value
+        ? Value
+        : never
+    }
+
+type VariantsAt<Pattern extends string> = {
+  [Key in TellingKey]: Patterns[Key] extends Pattern
+    ? Table[Key] extends { readonly variants: infer Functions }
+      ? Functions
+      : never
+    : never
+}[TellingKey]
+
 // Few entries say something of their URLs: the rest of the table is gone through once.
 type TellingKey = {
-  [Key in TableKey]: Table[Key] extends { readonly params: object } | { readonly linked: false } ? Key : never
+  [Key in TableKey]: Table[Key] extends
+    { readonly params: object } | { readonly linked: false } | { readonly variants: object }
+    ? Key
+    : never
 }[TableKey]
 
 type UnlinkedKey = {

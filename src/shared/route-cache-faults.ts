@@ -7,7 +7,8 @@ import { RouteTableError } from './route-table-error.ts'
  * @throws {RouteTableError} for the first fault.
  */
 export function checkShared(definitions: RouteDefinitions): void {
-  for (const [key, { cache, page }] of Object.entries(definitions)) {
+  for (const [key, { cache, page, variants }] of Object.entries(definitions)) {
+    if (variants !== undefined) checkVariants(key, variants, cache)
     if (cache === undefined) continue
     if ((cache as string) !== 'shared') {
       throw new RouteTableError(
@@ -33,6 +34,33 @@ export function checkShared(definitions: RouteDefinitions): void {
         "a page behind a guard is for the visitors that the guard lets through, so cache: 'shared' cannot send it to all",
         "Remove cache: 'shared', or move the page out of the guarded entry",
       )
+    }
+  }
+}
+
+const NAME = /^[a-z][a-z\d]{0,29}$/i
+const MOST = 8 // names: each request runs all functions
+
+function checkVariants(key: string, variants: unknown, cache: unknown): void {
+  const fault = (rule: string, wayOut: string): never => {
+    throw new RouteTableError('bad-variants', [key], rule, wayOut)
+  }
+  if (cache !== 'shared') {
+    fault(
+      'variants are of a page that is kept, and this entry does not keep one',
+      "Add cache: 'shared', or remove variants",
+    )
+  }
+  const entries = typeof variants === 'object' && variants !== null ? Object.entries(variants) : []
+  if (entries.length === 0 || entries.length > MOST) {
+    fault(`variants has no entry, or more than ${MOST}`, 'Write variants: { language: (request) => … }')
+  }
+  for (const [name, choice] of entries) {
+    if (!NAME.test(name)) {
+      fault(`${JSON.stringify(name)} is not the name of a variant`, 'Use up to 30 letters and digits, a letter first')
+    }
+    if (typeof choice !== 'function') {
+      fault(`variants.${name} is not a function of the request`, `Write ${name}: (request) => …, which returns a text`)
     }
   }
 }

@@ -12,6 +12,19 @@ export type BoundaryKind = 'error' | 'notFound' | 'forbidden' | 'unauthorized'
 /** The values that a param may have, by its name. */
 export type ParamLists = Readonly<Record<string, readonly string[]>>
 
+/** What a function of `variants` may read of a request; frozen. */
+export interface VariantRequest {
+  /** Request headers, by name in any case. */
+  readonly headers: { get(name: string): string | null; has(name: string): boolean }
+  /** By name, decoded. */
+  readonly cookies: Readonly<Record<string, string | undefined>>
+  /** As the visitor asked for it, with the port unless it is the default one; lower case. */
+  readonly host: string
+}
+
+/** Functions that choose the variant of a page, by name. */
+export type Variants = Readonly<Record<string, (request: VariantRequest) => string>>
+
 /** One pattern: its modules, and what holds for its URLs. All is optional; one with neither page nor handler is not a URL. */
 export interface SegmentDefinition {
   /**
@@ -31,6 +44,12 @@ export interface SegmentDefinition {
    * for entries with a page and without a guard in front of it. Default: each request renders it.
    */
   readonly cache?: 'shared'
+  /**
+   * Of what the kept page depends besides its URL: `{ language: (request) => (request.cookies.language === 'de' ? 'de' : 'en') }`.
+   * Each result makes another document, 32 at most; loaders get them as `variants`. Only with `cache: 'shared'`. Browsers load
+   * the table, so write nothing secret, and keep it quick: each request for the page runs the functions.
+   */
+  readonly variants?: Variants
   /** Wraps the page of this pattern and everything below it. Stays mounted while the visitor navigates below it. */
   readonly layout?: ModuleLoader
   /** The layout's server module (`*.server.ts`): loader. */

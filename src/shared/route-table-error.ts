@@ -31,6 +31,7 @@ export type RouteTableFault =
   | 'bad-cache'
   | 'shared-without-page'
   | 'shared-behind-guard'
+  | 'bad-variants'
   | 'list-without-param'
   | 'bad-list'
   | 'different-lists'

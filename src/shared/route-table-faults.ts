@@ -14,6 +14,7 @@ const MEMBERS: Readonly<Record<keyof SegmentDefinition, true>> = {
   params: true,
   linked: true,
   cache: true,
+  variants: true,
   guard: true,
   layout: true,
   layoutLoader: true,

@@ -23,6 +23,8 @@ export interface ApplicationFacts {
   readonly sources: Readonly<Record<string, SegmentSources>>
   /** Of entries that say something of their URLs, by pattern. */
   readonly urls: Readonly<Record<string, EntryUrls>>
+  /** Names of the variants of kept pages, by pattern. */
+  readonly variants: Readonly<Record<string, readonly string[]>>
   /** Each rule: its source, and its effect. */
   readonly rules: readonly (readonly [source: string, effect: string])[]
   /** Whether browsers report errors. */
@@ -81,7 +83,13 @@ async function inspect(bundle: string, tell: (message: InspectionMessage) => Pro
     const sources = await readSources(routes)
     const fault = await inspectActions(actions, (evaluating) => tell({ evaluating }))
     return fault === undefined
-      ? { sources, urls: urlsOf(routes), rules: describeRules(app.rules), hasReports: app.reports !== false }
+      ? {
+          sources,
+          urls: urlsOf(routes),
+          variants: variantsOf(routes),
+          rules: describeRules(app.rules),
+          hasReports: app.reports !== false,
+        }
       : { fault }
   } catch (error) {
     if (error instanceof Error && FAULTS.has(error.name)) return { fault: error.message, ...entryOf(error) }
@@ -127,11 +135,22 @@ function urlsOf(routes: RouteDefinitions): ApplicationFacts['urls'] {
       : [
           [
             pattern,
-            { ...(params && { params }), ...(linked === false && { linked }), ...(cache && { cache }) },
+            {
+              ...(params && { params }),
+              ...(linked === false && { linked }),
+              ...(cache && { cache }),
+            },
           ] as const,
         ],
   )
   return Object.fromEntries(entries)
+}
+
+function variantsOf(routes: RouteDefinitions): ApplicationFacts['variants'] {
+  const named = Object.entries(routes).flatMap(([pattern, { variants }]) =>
+    variants === undefined ? [] : [[pattern, Object.keys(variants)] as const],
+  )
+  return Object.fromEntries(named)
 }
 
 /** In this bundle every `import()` of a table resolves to a marker that names its source. */
@@ -139,7 +158,7 @@ async function readSources(routes: RouteDefinitions): Promise<Record<string, Seg
   const sources: Record<string, SegmentSources> = {}
   for (const [pattern, definition] of Object.entries(routes)) {
     const ofPattern: Record<string, string> = {}
-    const { params: _params, linked: _linked, cache: _cache, ...modules } = definition
+    const { params: _params, linked: _linked, cache: _cache, variants: _variants, ...modules } = definition
     for (const [kind, load] of Object.entries(modules)) {
       const loaded: unknown = typeof load === 'function' ? await load() : undefined
       const source =

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { EntryPattern } from '../../shared/registered-table.ts'
+import type { EntryPattern, EntryVariants } from '../../shared/registered-table.ts'
 import type { Params } from '../../shared/route-pattern.ts'
 import type { Schema } from '../../shared/schema.ts'
 import type { ReportInbox } from './report-inbox.ts'
@@ -134,6 +134,11 @@ export interface LoaderArgs<Pattern extends EntryPattern = never, Search = Searc
   /** Aborted when the client disconnects or the render times out. Pass it to every fetch. */
   readonly signal: AbortSignal
   readonly context: LoaderContext
+  /**
+   * What the functions of `variants` in the entry of the page say of this request; without those that have failed. Empty for
+   * a page without `variants`. Reading it does not keep the page from being the same for all.
+   */
+  readonly variants: EntryVariants<Pattern>
   /**
    * Sets how the browser's route cache keeps this loader's data, and the server the page's document. Later calls add their
    * tags; the last lifetime and the last `shared` win.

@@ -4,6 +4,8 @@ import { NotedSessions } from './noted-sessions.ts'
 export class Audience {
   /** The route has a guard: the answer is for this visitor alone. */
   guarded = false
+  /** The answer is a variant of the page, chosen by what caches in front may not know. */
+  ofVariant = false
   /** The verdict of the guards depends on the query: the browser must ask for each URL. */
   guardedByQuery = false
   /** The first visitor data that was read: a cookie, the request with its headers, the address. */

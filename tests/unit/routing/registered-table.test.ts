@@ -15,6 +15,12 @@ export const routes = defineRoutes({
   '/(site)/docs/[[...slug]]': { page: () => import('./page.tsx') },
   '/(site)/mills/[id]': { page: () => import('./page.tsx'), loader: () => import('./mill.server.ts') },
   '/(site)/mills/[id]/wheels/[wheel]': { page: () => import('./page.tsx') },
+  '/(site)/words/[id]': {
+    cache: 'shared',
+    variants: { language: (request) => (request.cookies['language'] === 'de' ? 'de' : 'en'), site: ({ host }) => host },
+    page: () => import('./page.tsx'),
+    loader: () => import('./words.server.ts'),
+  },
   '/(site)/mills/new': { page: () => import('./memo.tsx') },
   '/files/[...path]': { handler: () => import('./mill.server.ts') },
 })
@@ -42,6 +48,11 @@ export function loader({ params }: LoaderArgs<'/mills/[id]'>) {
   return { mill: params.id }
 }
 export function GET() { return Response.json({}) }
+`,
+  'words.server.ts': `import type { LoaderArgs } from 'millrace/server'
+export function loader({ variants }: LoaderArgs<'/words/[id]'>) {
+  return { mill: String(variants['language']) + (variants['site'] ?? '') }
+}
 `,
   'page.tsx': `import { external, Form, href, Link, redirect, useLoaderData, useLocation, useNavigate, useParams, useSearch, type PageProps } from 'millrace'
 export const metadata = () => ({ title: 'Mill', canonical: href('/mills/new') })
@@ -94,6 +105,10 @@ export const uses = [
 
 /** One slip a file: what is written, and what the compiler has to say of it. */
 const SLIPS: readonly (readonly [line: string, says: string])[] = [
+  [
+    `export const is = (args: import('millrace/server').LoaderArgs<'/words/[id]'>) => args.variants.language === 'fr'`,
+    'no overlap',
+  ],
   [`export type Props = PageProps<'/mils/[id]'>`, `'"/mils/[id]"'`],
   [`export type Props = PageProps<'/docs'>`, `'"/docs"'`],
   [`export const params = () => useParams('/mils/[id]')`, `'"/mils/[id]"'`],

@@ -10,6 +10,8 @@ const loader = page
 const layoutLoader = page
 const guard = page
 
+const nine = Object.fromEntries(Array.from('abcdefghi', (name) => [name, () => 'x']))
+
 function faultOf(definitions: RouteDefinitions): RouteTableError | undefined {
   try {
     validateRouteTable(definitions)
@@ -210,6 +212,13 @@ describe('entries whose modules do not go together', () => {
     [{ '/x': { cache: 'shared', page, guard } }, 'shared-behind-guard'],
     [{ '/': { guard }, '/(site)/x': { cache: 'shared', page } }, 'shared-behind-guard'],
     [{ '/x': { guard, page }, '/y': { cache: 'shared', page } }, undefined],
+    [{ '/x': { cache: 'shared', page, variants: { language: () => 'de' } } }, undefined],
+    [{ '/x': { page, variants: { language: () => 'de' } } }, 'bad-variants'],
+    [{ '/x': { cache: 'shared', page, variants: {} } }, 'bad-variants'],
+    [{ '/x': { cache: 'shared', page, variants: null as never } }, 'bad-variants'],
+    [{ '/x': { cache: 'shared', page, variants: { language: 'de' as never } } }, 'bad-variants'],
+    [{ '/x': { cache: 'shared', page, variants: { 'a b': () => 'de' } } }, 'bad-variants'],
+    [{ '/x': { cache: 'shared', page, variants: nine } }, 'bad-variants'],
   ])('a page that cannot be the same for all is found: %o', (routes, kind) => {
     expect(faultOf(routes)?.kind).toBe(kind)
   })

@@ -21,6 +21,7 @@ import { mayShareUnderPolicy } from '../../request/answer/host-headers.ts'
 import { sendConstantPage } from '../../request/answer/send-plain.ts'
 import { textsOf } from '../../request/answer/texts.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { variantsOf } from '../../request/variants.ts'
 import type { DocumentMaking } from '../../request/document-making.ts'
 import type { KeptDocument } from '../../stores/cache/document-cache.ts'
 import type { AskedDocument } from '../../stores/cache/document-names.ts'
@@ -31,6 +32,7 @@ import { cacheStatus, statusText, type KeptStatus } from './cache-status.ts'
 import { sendCaptured, type CapturedAnswer } from './captured-answer.ts'
 import { DocumentMakings, type AskedData, type Visit } from './document-makings.ts'
 import type { MadeAnswer } from './make-document.ts'
+import { VariantChoices } from './variant-choices.ts'
 import { createWaitingVisitors } from './waiting-visitors.ts'
 
 /** Makings for which one request waits: each may be dropped, or turn out to be another document. */
@@ -48,6 +50,7 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
   const { documents } = parts
   const visitors = createWaitingVisitors()
   const makings = new DocumentMakings(parts)
+  const choices = new VariantChoices()
 
   function serveFound(visit: Visit): Promise<void> | undefined {
     const { asked } = visit
@@ -138,7 +141,7 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
   return {
     serve(page, context, data) {
       const visit: Visit = { page, asked: askedPage(page, context), context, data, round: 0 }
-      const reason = bypassOf(context, documents.isHearing)
+      const reason = bypassOf(context, documents.isHearing) ?? choices.choose(page.route, context)
       return reason === undefined ? serveFound(visit) : servePrivately(visit, reason)
     },
   }
@@ -186,8 +189,11 @@ function refuse({ context, data }: Visit): void {
 function askedPage({ route, params, search }: MatchedRoute, context: RequestContext): AskedDocument {
   const { clientAddress, pathname } = context
   const host = clientAddress.origin ?? clientAddress.host.toLowerCase()
+  const of = route.definition.variants
+  const variants = of && variantsOf(of, context).values
   return {
-    page: JSON.stringify([host, isSecure(clientAddress), route.key, pathname, params]),
+    page: JSON.stringify([host, isSecure(clientAddress), route.key, pathname, params, variants]),
+    variants,
     search: parseSearch(search),
     queries: [context.search, search],
   }

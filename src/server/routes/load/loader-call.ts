@@ -1,5 +1,7 @@
 import type { CacheOptions, LoaderArgs, LoaderContext } from '../../api/loader-types.ts'
+import type { Variants } from '../../../shared/route-definition.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { variantsOf, type ChosenVariants } from '../../request/variants.ts'
 import { LateChangeError } from '../../request/late-changes.ts'
 import { ownGetters } from '../../values/own-getters.ts'
 import { watchSessions } from '../../secrets/session-reads.ts'
@@ -23,6 +25,8 @@ export interface LoaderCall {
   /** Records what the data depends on. */
   readonly facts: SegmentFacts
   readonly context: RequestContext
+  /** Of the page's entry. */
+  readonly variants?: Variants | undefined
 }
 
 const LATE_CACHE =
@@ -67,9 +71,13 @@ class Arguments implements LoaderArgs<never, unknown> {
   get signal(): AbortSignal {
     return this.#call.context.signal
   }
+
+  get variants(): ChosenVariants['values'] {
+    return variantsOf(this.#call.variants, this.#call.context).values
+  }
 }
 
-const ownArguments = ownGetters(Arguments.prototype, ['search', 'request', 'signal'])
+const ownArguments = ownGetters(Arguments.prototype, ['search', 'request', 'signal', 'variants'])
 
 /** Calls a loader and prepares its result. */
 export async function callLoader(call: LoaderCall): Promise<Deferrable> {

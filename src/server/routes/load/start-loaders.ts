@@ -55,7 +55,7 @@ interface ReadyLoader {
 
 /** What the loaders of one answer have in common. */
 interface LoaderStart {
-  readonly page: Pick<MatchedRoute, 'params' | 'search'>
+  readonly page: Pick<MatchedRoute, 'params' | 'search' | 'route'>
   readonly context: RequestContext
   readonly modules: ModuleCache
   /** What the verdict of the guards around them depends on. */
@@ -126,7 +126,7 @@ function startAll(
 function startReady(
   ready: readonly ReadyLoader[],
   raw: RawSearch,
-  { page: { params }, context, modules }: LoaderStart,
+  { page: { params, route }, context, modules }: LoaderStart,
 ): RunningLoaders {
   context.startReading()
   let pageSearch: unknown = raw
@@ -143,7 +143,8 @@ function startReady(
     let result = NOTHING
     if ('failed' in search) result = Promise.reject(search.failed)
     else if (run !== undefined && !('issues' in search)) {
-      const call = { run, params: ownParams(loader, params), schema: module.params, search, facts, context }
+      const { variants } = route.definition
+      const call = { run, params: ownParams(loader, params), schema: module.params, search, facts, context, variants }
       result = measureLoader(call, loader.id)
     } else if (own === undefined) continue
     segments.push({

@@ -5,7 +5,7 @@ import { matchesTag } from './document-tag.ts'
 import { setsCookie } from '../../request/answer/answer-headers.ts'
 import { send } from '../../request/answer/send.ts'
 import { mayBeShared } from '../../http/cache-control.ts'
-import { ONE_VISITOR, takeRuledCaching } from '../../request/answer/caching.ts'
+import { ONE_VISITOR, PRIVATE, takeRuledCaching } from '../../request/answer/caching.ts'
 
 /** Headers of a 304; a policy would replace the stored one. */
 const WITH_NOT_MODIFIED = new Set(['cache-control', 'etag', 'vary'])
@@ -61,8 +61,11 @@ function isWithNotModified(at: number, headers: readonly string[]): boolean {
 function withCaching({ headers, hasDefaultCaching }: KeptDocument, context: RequestContext): readonly string[] {
   const ruled = takeRuledCaching(context)
   const wanted = hasDefaultCaching ? ruled : undefined
-  const value = setsCookie(context) && (wanted === undefined || mayBeShared(wanted)) ? ONE_VISITOR.value : wanted
-  if (value === undefined) return headers
+  let value = setsCookie(context) && (wanted === undefined || mayBeShared(wanted)) ? ONE_VISITOR.value : wanted
+  const { ofVariant } = context.audience
+  if (value === undefined && !ofVariant) return headers
   const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'cache-control')
+  value ??= headers[at + 1] ?? ''
+  if (ofVariant && mayBeShared(value)) value = PRIVATE.value
   return at === -1 ? headers : headers.with(at + 1, value)
 }

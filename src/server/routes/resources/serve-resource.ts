@@ -105,6 +105,7 @@ export async function serveResource(page: MatchedRoute, context: RequestContext,
       request: context.request,
       signal: context.signal,
       context: context.loaderContext,
+      variants: {},
       cache: () => undefined,
     })
     // An answer may be sent for long: an event stream for half an hour.

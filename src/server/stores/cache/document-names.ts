@@ -13,8 +13,10 @@ const MOST_PARAMS = 32 // a loader that reads the params a visitor names counts 
 
 /** A requested document. */
 export interface AskedDocument {
-  /** Everything besides the query that selects a document: route, path, params. */
+  /** Everything besides the query that selects a document: route, path, params, variants. */
   readonly page: string
+  /** As the page's loaders get them, if it has any. */
+  readonly variants?: Readonly<Record<string, string>> | undefined
   /** After rewriting, as loaders get it. */
   readonly search: RawSearch
   /** The query as text, before and after rewriting. */
