@@ -69,6 +69,12 @@ export const COMMANDS = {
     options: [APP],
     example: 'npx millrace routes',
   },
+  docs: {
+    does: 'searches the handbook of this version, and prints the section that fits best',
+    usage: '[words]',
+    options: [],
+    example: 'npx millrace docs read a cookie',
+  },
   'upload-source-maps': {
     does: 'gives the source maps of a build to the error service',
     usage: '[options]',

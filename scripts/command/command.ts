@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   start: async () => (await import('./start.ts')).start,
   serve: async () => (await import('./start.ts')).serve,
   routes: async () => (await import('./routes.ts')).routes,
+  docs: async () => (await import('./docs.ts')).docs,
   'upload-source-maps': async () => (await import('./upload-source-maps.ts')).uploadSourceMaps,
 }
 
