@@ -23,17 +23,19 @@ export interface EventStream {
   /** Aborted when the stream ends, for whatever reason. */
   readonly signal: AbortSignal
   /**
-   * Sends an event.
+   * Sends an event. It does not throw: an event with a name, an id or data that cannot be sent, or one larger than
+   * `bufferBytes`, is left out and reported as a failure, and the stream stays open.
    * @returns `false` once the stream has ended.
-   * @throws {TypeError} for a name, an id or data that cannot be sent; {RangeError} for an event larger than
-   * `bufferBytes`.
    */
   send(event: ServerEvent): boolean
   /** Ends the stream. Browsers connect again after some seconds. */
   end(): void
 }
 
-/** Begins to send. The function that it returns runs once, when the stream has ended. */
+/**
+ * Begins to send. The function that it returns runs once, when the stream has ended. It may be `async`; what it throws is
+ * reported.
+ */
 export type StartEvents = (stream: EventStream) => (() => void) | void | Promise<(() => void) | void>
 
 /** Options of `eventStream`. */
@@ -96,7 +98,7 @@ const ID = /^[\x20-\x7e]{1,256}$/
 
 /**
  * An event as it is sent.
- * @throws {TypeError} as `EventStream.send`.
+ * @throws {TypeError} for a name, an id or data that cannot be sent.
  */
 export function eventText({ data, event, id }: ServerEvent): string {
   if (event !== undefined && !NAME.test(event)) throw new TypeError('eventStream: this is not the name of an event')

@@ -71,6 +71,8 @@ export function sendEvents(
   new OpenStream(declared, context, parts).open(client)
 }
 
+type Cleanup = () => unknown
+
 const OWN_HEADERS = new Set(['content-type', 'cache-control', 'content-length', 'content-encoding', 'connection'])
 
 /** One open stream. Its functions are bound, because applications take them out of the object. */
@@ -82,7 +84,7 @@ class OpenStream {
   /** Sessions with which the stream ends. */
   readonly #lives = new Set<SessionLife>()
   /** What to undo at the end. */
-  #cleanups: (() => void)[] = []
+  #cleanups: Cleanup[] = []
   /** Whether nothing was sent since the last heartbeat. */
   #isSilent = false
 
@@ -123,7 +125,7 @@ class OpenStream {
     try {
       const cleanup = await this.#declared.start(stream)
       if (typeof cleanup !== 'function') return
-      if (this.#ended.signal.aborted) cleanup()
+      if (this.#ended.signal.aborted) void this.#undo(cleanup)
       else this.#cleanups.push(cleanup)
     } catch (thrown) {
       this.#fail(thrown)
@@ -139,13 +141,24 @@ class OpenStream {
     }
   }
 
+  /** Does not throw: its caller is a timer or another visitor's request, and the text may be a visitor's. */
   #send(event: ServerEvent): boolean {
-    const text = eventText(event)
+    if (this.#ended.signal.aborted) return false
+    try {
+      const text = eventText(event)
+      return this.#write(text, this.#sizeOf(text))
+    } catch (thrown) {
+      this.#report(thrown)
+      return true
+    }
+  }
+
+  /** @throws {RangeError} for an event that cannot wait for a reader. */
+  #sizeOf(text: string): number {
     const bytes = Buffer.byteLength(text)
     const { bufferBytes } = this.#declared
-    if (bytes > bufferBytes)
-      throw new RangeError(`eventStream: an event of ${bytes} bytes, and bufferBytes ${bufferBytes}`)
-    return this.#write(text, bytes)
+    if (bytes <= bufferBytes) return bytes
+    throw new RangeError(`eventStream: an event of ${bytes} bytes, and bufferBytes ${bufferBytes}`)
   }
 
   #write(text: string | Buffer, bytes: number): boolean {
@@ -181,8 +194,12 @@ class OpenStream {
   }
 
   #fail(thrown: unknown): void {
-    reportFailure(normalizeThrown(thrown), this.#context, 'handler')
+    this.#report(thrown)
     this.#end(FAILED_RETRY_MS)
+  }
+
+  #report(thrown: unknown): void {
+    reportFailure(normalizeThrown(thrown), this.#context, 'handler')
   }
 
   #end(retryMs: number): void {
@@ -196,12 +213,15 @@ class OpenStream {
     this.#ended.abort()
     const cleanups = this.#cleanups
     this.#cleanups = []
-    for (const cleanup of cleanups) {
-      try {
-        cleanup()
-      } catch (thrown) {
-        reportFailure(normalizeThrown(thrown), this.#context, 'handler')
-      }
+    for (const cleanup of cleanups) void this.#undo(cleanup)
+  }
+
+  /** Does not reject: no caller waits, and a visitor who leaves would end the process. */
+  async #undo(cleanup: Cleanup): Promise<void> {
+    try {
+      await cleanup()
+    } catch (thrown) {
+      this.#report(thrown)
     }
   }
 }
