@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Suspense, use } from 'react'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ErrorBoundary } from '../../../src/client/index.ts'
+import { ErrorBoundary, useLocation, useServerInsertedHTML } from '../../../src/client/index.ts'
 import type { LoaderArgs } from '../../../src/server/api/loader-types.ts'
 import { notFound } from '../../../src/shared/control-flow.ts'
 import { counted, numberOf, statusOf, visit, withClock } from '../../support/kept-pages.tsx'
@@ -108,6 +108,21 @@ describe('the query', () => {
     for (const q of ['bob', 'ann', 'bob']) expect((await visit(site, `/?q=${q}`)).text).toContain(`q is ${q}.`)
   })
 
+  test.for(['useLocation', 'useSearch'] as const)('that %s gives to inserted HTML counts', async (hook) => {
+    const component = page(({ search }: { search: Record<string, string> }) => {
+      const location = useLocation()
+      useServerInsertedHTML(() => (
+        <meta name="q" content={hook === 'useSearch' ? String(search['q']) : location.search} />
+      ))
+      return <p>Here</p>
+    })
+    const site = tinyApp({ routes: { '/': { cache: 'shared', page: component } } })
+    for (const q of ['bob', 'ann', 'bob']) {
+      expect(/name="q" content="(?:\?q=)?(\w+)"/.exec((await visit(site, `/?q=${q}`)).text)?.[1]).toBe(q)
+    }
+    expect(statusOf(await visit(site, '/?q=ann'))).toContain('hit')
+  })
+
   test('of slow refusals holds up no other for more than one of them', async () => {
     const { state, route } = counted(async ({ search }) => {
       if (search['q'] === 'good') return 'good'
@@ -150,6 +165,18 @@ test('a client who has all its places full delays nobody else who asks for a kep
   expect(others.map(({ status }) => status)).toEqual([200, 200, 200])
   open.resolve()
   await Promise.all([...slows, greedy])
+})
+
+test('a document without the HTML that a component could not insert is not kept', async () => {
+  const component = page(() => {
+    useServerInsertedHTML(() => {
+      throw new Error('no styles')
+    })
+    return <p>Here</p>
+  })
+  const site = tinyApp({ routes: { '/': { cache: 'shared', page: component } } })
+  const { status, headers } = await visit(site)
+  expect([status, statusOf({ headers })]).toEqual([200, 'Millrace; fwd=bypass; detail="failed"'])
 })
 
 describe('a document that is made again', () => {

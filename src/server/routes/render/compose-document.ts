@@ -10,8 +10,8 @@ const JOIN_LIMIT = 16_384
 /** What a document consists of besides React's HTML. */
 export interface ComposedParts {
   readonly assets: DocumentAssets
-  readonly metadata: Metadata
-  readonly inserted: Pick<InsertedHtml, 'take'>
+  /** See `besidesOf`. */
+  readonly besides: string
   /** `''` for a document that caches may share. */
   readonly nonce: string
   /** Whether values follow that JSON cannot represent. */
@@ -33,8 +33,7 @@ export interface ComposedDocument {
  * @throws {DocumentShapeError}
  */
 export function composeDocument(html: string, parts: ComposedParts): ComposedDocument {
-  const { assets, metadata, inserted, nonce, isLate, chunks } = parts
-  const besides = inserted.take() + jsonLdTags(metadata)
+  const { assets, besides, nonce, isLate, chunks } = parts
   const at = headStart(html)
   if (!html.endsWith(DOCUMENT_END)) throw new DocumentShapeError()
   return {
@@ -46,6 +45,17 @@ export function composeDocument(html: string, parts: ComposedParts): ComposedDoc
       return html.length < JOIN_LIMIT ? [head + content + end] : [head, content, end]
     },
   }
+}
+
+/**
+ * Elements beside React's markup. They run code of the application, which may read the search params: call it before what
+ * was read decides about the document.
+ */
+export function besidesOf(parts: {
+  readonly inserted: Pick<InsertedHtml, 'take'>
+  readonly metadata: Metadata
+}): string {
+  return parts.inserted.take() + jsonLdTags(parts.metadata)
 }
 
 export function jsonLdTags({ jsonLd }: Metadata): string {

@@ -4,7 +4,7 @@ import { cachingOf, NO_STORE, SHARED } from '../../request/answer/caching.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { DocumentMaking } from '../../request/document-making.ts'
 import { mayBeShared } from '../../http/cache-control.ts'
-import { composeDocument } from './compose-document.ts'
+import { besidesOf, composeDocument } from './compose-document.ts'
 import { documentTag } from './document-tag.ts'
 import { stableHydrationData } from './hydration-data-writer.ts'
 import { sharedHeaders, type DocumentParts } from './send-document.ts'
@@ -19,14 +19,14 @@ export async function handOver(
   context: RequestContext,
   making: DocumentMaking,
 ): Promise<void> {
-  const { assets, status, inserted } = parts
+  const { assets, status } = parts
+  const besides = besidesOf(parts)
   leaveIfPrivate(html, parts, context, making)
   const data = parts.hydrationDataForAll?.() ?? parts.hydrationData
   const element = data.complete === undefined ? data.element : await data.complete()
   if (making.reason !== undefined) making.leave(making.reason)
   const isLate = data.start !== undefined
-  const document = composeDocument(html, { ...parts, nonce: '', isLate, chunks: '' })
-  if (inserted.hasNonce()) making.leave('nonce')
+  const document = composeDocument(html, { ...parts, besides, nonce: '', isLate, chunks: '' })
   const given = context.givenHeaders?.get('cache-control') ?? undefined
   const caching = {
     ...cachingOf({ status, wanted: given, byDefault: status === 200 ? SHARED : NO_STORE, setsCookie: false }),
@@ -40,7 +40,7 @@ export async function handOver(
     context.res.end(body)
     return
   }
-  const etag = documentTag(html, document.besides + stableHydrationData(element, context), assets.build)
+  const etag = documentTag(html, besides + stableHydrationData(element, context), assets.build)
   parts.keep?.({
     etag,
     lifetime: making.lifetime,

@@ -14,7 +14,7 @@ export interface InsertedHtml {
   hasNonce(): boolean
 }
 
-/** A failing callback is reported, and the document goes without what it had to insert. */
+/** A failing callback is reported, and the document is sent without what it had to insert, and not kept for others. */
 export function createInsertedHtml(context: RequestContext): InsertedHtml {
   const insertions: (() => ReactNode)[] = []
   const state = { hasNonce: false }
@@ -24,6 +24,7 @@ export function createInsertedHtml(context: RequestContext): InsertedHtml {
       const inserted = insertion()
       return inserted === null || inserted === undefined ? '' : renderToStaticMarkup(inserted)
     } catch (error) {
+      context.making?.note('failed')
       reportFailure(error, context, 'render')
       return ''
     }

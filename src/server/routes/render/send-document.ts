@@ -11,7 +11,7 @@ import { isSecure } from '../../http/trusted-proxy.ts'
 import { fittingReferrers } from '../../request/answer/host-headers.ts'
 import { addGivenHeaders, serverTiming, varyOf } from '../../request/answer/answer-headers.ts'
 import { createBodyStream } from '../../request/answer/body-stream.ts'
-import { composeDocument, jsonLdTags, type ComposedDocument } from './compose-document.ts'
+import { besidesOf, composeDocument, jsonLdTags, type ComposedDocument } from './compose-document.ts'
 import { documentTag, matchesTag } from './document-tag.ts'
 import { DocumentSink } from './document-sink.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
@@ -79,7 +79,7 @@ class WholeDocument {
     this.#caching = wholeCaching(parts, context)
     this.#nonce = this.#caching.shared ? '' : context.nonce
     const isLate = hydrationData.start !== undefined
-    this.#composed = composeDocument(html, { ...parts, nonce: this.#nonce, isLate, chunks })
+    this.#composed = composeDocument(html, { ...parts, besides: besidesOf(parts), nonce: this.#nonce, isLate, chunks })
     const late = chunks === '' ? '' : chunks.replaceAll(context.nonce, '')
     const hasTag = status === 200 && context.req.method !== 'POST'
     this.#etag = hasTag ? this.#tagOf(hydrationData.element + late) : undefined
