@@ -35,14 +35,18 @@ export async function sendResponse(
   const events = declaredEvents(response)
   if (events !== undefined) return sendEvents(events, response, context, eventStreams)
   const headers: HeaderList = []
+  const bodiless = req.method === 'HEAD' || response.body === null || NO_BODY.has(response.status)
+  const isDecoded = isDecodedByFetch(response)
+  // Clients would take what follows for the next answer.
+  const isOtherLength = isDecoded || (bodiless && req.method !== 'HEAD' && response.status !== 304)
   for (const [name, value] of response.headers) {
     if (CONNECTION_HEADERS.has(name) || name === 'cache-control') continue
+    if ((isOtherLength && name === 'content-length') || (isDecoded && name === 'content-encoding')) continue
     headers.push(name, name === 'content-type' ? oneType(value) : value)
   }
-  const bodiless = req.method === 'HEAD' || response.body === null || NO_BODY.has(response.status)
   const compressible =
     COMPRESSIBLE.test(response.headers.get('content-type') ?? '') &&
-    !response.headers.has('content-encoding') &&
+    (isDecoded || !response.headers.has('content-encoding')) &&
     !/\bno-transform\b/i.test(response.headers.get('cache-control') ?? '')
   const encoding = compressible ? negotiateEncoding(req.headers['accept-encoding'] as string | undefined) : undefined
   if (compressible) headers.push('Vary', 'Accept-Encoding')
@@ -63,6 +67,8 @@ export async function sendResponse(
   }
   // Headers of an event stream must not wait for its first event.
   res.flushHeaders()
+  // Node then throws where the body has another length than the handler says, which ends the connection.
+  res.strictContentLength = true
   const reader = response.body.getReader()
   // Event streams never end by themselves, and browsers reconnect automatically.
   const isEndless = /^text\/event-stream/i.test(response.headers.get('content-type') ?? '')
@@ -72,6 +78,12 @@ export async function sendResponse(
   forget?.()
 }
 
+/** Whether `fetch` has decoded the body; it leaves the headers as they were. */
+function isDecodedByFetch({ url, body, headers }: Response): boolean {
+  return url !== '' && body !== null && DECODED.test(headers.get('content-encoding') ?? '')
+}
+
+const DECODED = /^(?:x-gzip|gzip|deflate|br)$/i
 const NO_BODY = new Set([204, 205, 304])
 const CONNECTION_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade', 'trailer'])
 

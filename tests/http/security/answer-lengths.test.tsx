@@ -1,0 +1,62 @@
+/** A body of another length than its `Content-Length` must not become a part of the next answer of the connection. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
+import { expect, onTestFinished, test } from 'vitest'
+import { portOf } from '../../support/listening.ts'
+import { moduleOf, tinyApp } from '../../support/tiny-app.tsx'
+
+const FORGED = 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\nforged'
+const CODED = gzipSync('from elsewhere '.repeat(40))
+
+async function startUpstream(): Promise<string> {
+  const server = createServer((_req, res) => {
+    res.writeHead(200, { 'Content-Type': 'text/plain', 'Content-Encoding': 'gzip', 'Content-Length': CODED.length })
+    res.end(CODED)
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** All that the connection answers to a request for it and one for `/next`. */
+async function answersOf(port: number, path: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.on('error', () => undefined)
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+  socket.write('GET /next HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+  return text(socket)
+}
+
+test('ends the connection where the two differ, and passes on what fetch has decoded', async () => {
+  const upstream = await startUpstream()
+  const bodies: Record<string, () => Response | Promise<Response>> = {
+    longer: () => new Response(`12345${FORGED}`, { headers: { 'Content-Length': '5' } }),
+    shorter: () => new Response('123', { headers: { 'Content-Length': '500' } }),
+    absent: () => new Response(null, { headers: { 'Content-Length': '500' } }),
+    equal: () => new Response('12345', { headers: { 'Content-Length': '5' } }),
+    fetched: () => fetch(upstream),
+    copied: async () => {
+      const { body, headers } = await fetch(upstream)
+      return new Response(body, { headers })
+    },
+  }
+  const handlers = Object.entries(bodies).map(([name, GET]) => [`/${name}`, { handler: moduleOf({ GET }) }])
+  const next = { handler: moduleOf({ GET: () => new Response('the next one') }) }
+  const { app, logs } = tinyApp({ routes: { ...Object.fromEntries(handlers), '/next': next } as never })
+  const port = await portOf(app)
+  for (const name of ['longer', 'shorter', 'copied']) {
+    const answers = await answersOf(port, `/${name}`)
+    expect(answers, name).not.toContain('forged')
+    expect(answers, name).not.toContain('the next one')
+  }
+  expect(JSON.stringify(logs)).toContain('does not match the content-length of 5 byte(s)')
+  for (const name of ['absent', 'equal', 'fetched']) {
+    expect(await answersOf(port, `/${name}`), name).toContain('the next one')
+  }
+  const answer = await fetch(`http://127.0.0.1:${port}/fetched`)
+  expect(await answer.text()).toBe('from elsewhere '.repeat(40))
+})
