@@ -138,7 +138,7 @@ export async function buildApplication(
     checkDrift(context, sources)
     const serverFiles = nameServerFiles(new Map(withLeanMaps(byName(server.outputFiles ?? []))))
     await folder.write(within('server', new Map([...onServer.copies.files, ...serverFiles])))
-    const evaluated = checkEvaluation({ root, staging: folder.staging }, server.metafile, sources)
+    const evaluated = checkEvaluation({ root, staging: folder.staging }, server.metafile, facts)
     evaluated.catch(() => undefined) // awaited below; other faults come first
     requireOneReact(server.metafile)
     checkLinks(context, [browser.metafile, server.metafile], facts)

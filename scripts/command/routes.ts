@@ -39,7 +39,7 @@ export async function routes(args: readonly string[]): Promise<void> {
 function routeList({ sources, urls, variants, rules }: ApplicationFacts, folder: string): string {
   const modules = Object.entries(sources).map(([pattern, kinds]) => {
     const brought = Object.entries(kinds).map(([kind, source]) => `${kind} ${source.replace(folder, '')}`)
-    const { params = {}, linked, cache } = urls[pattern] ?? {}
+    const { params = {}, linked, cache, shell } = urls[pattern] ?? {}
     const by = variants[pattern] === undefined ? '' : `, one for each ${variants[pattern].join(' and ')}`
     const limits = Object.entries(params).map(([name, list]) => `${name}: ${list.join(' | ')}`)
     const said = [
@@ -47,6 +47,7 @@ function routeList({ sources, urls, variants, rules }: ApplicationFacts, folder:
       ...limits,
       ...(linked === false ? ['no link leads to it'] : []),
       ...(cache === undefined ? [] : [`kept for all visitors${by}`]),
+      ...(shell === undefined ? [] : ['sent before its loader is done']),
     ]
     return [pattern, said.join(', ') || '(nothing)'] as const
   })

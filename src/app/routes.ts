@@ -48,6 +48,13 @@ export const routes = defineRoutes({
     page: () => import('./lab/stream/page.tsx'),
     loader: () => import('./lab/stream/loader.server.ts'),
   },
+  '/(site)/lab/early': {
+    shell: 'early',
+    layout: () => import('./lab/early/layout.tsx'),
+    loading: () => import('./lab/early/loading.tsx'),
+    page: () => import('./lab/early/page.tsx'),
+    loader: () => import('./lab/early/loader.server.ts'),
+  },
   '/(site)/lab/slow/[ms]': {
     page: () => import('./lab/slow/page.tsx'),
     loader: () => import('./lab/slow/loader.server.ts'),

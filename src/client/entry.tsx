@@ -61,7 +61,7 @@ export async function hydrate({ routes, document: Document, texts }: HydrateOpti
     void offerReload(window, words)
     throw reason
   })
-  const { posted, search: parsed, data } = values
+  const { posted, search: parsed, data, late } = values
   const view: RouteView = { ...shape, params, search: parsed, data, origin }
   const first: Screen = { href: withoutBasePath(href), view, visit: 0 }
 
@@ -71,7 +71,7 @@ export async function hydrate({ routes, document: Document, texts }: HydrateOpti
     async (listeners) => {
       const { startRouter } = await import('./start-router.ts')
       const render = (screen: Screen): void => root?.render(treeOf(screen))
-      return startRouter({ window, routes, modules, state, first, listeners, say, render })
+      return startRouter({ window, routes, modules, state, first, late, listeners, say, render })
     },
     words,
   )

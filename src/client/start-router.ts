@@ -1,6 +1,6 @@
 import { addTransitionType, startTransition } from 'react'
 import { withBasePath, withoutBasePath } from '../shared/base-path.ts'
-import type { HydrationState } from '../shared/protocol/hydration-data.ts'
+import type { HydrationState, HydrationValues } from '../shared/protocol/hydration-data.ts'
 import { createRouteTable } from '../shared/route-table.ts'
 import { hasActions } from './actions/action-reference.ts'
 import { createCallStarter, type CallStarter } from './actions/call-starter.ts'
@@ -57,6 +57,8 @@ interface StartOptions {
   readonly state: HydrationState
   /** The page of the document, with its original URL. */
   readonly first: Screen
+  /** Of the document. */
+  readonly late: HydrationValues['late']
   readonly listeners: RouterListeners
   /** Says the application's own texts. */
   readonly say: SayTexts
@@ -75,10 +77,10 @@ const PRELOAD_LIMIT_MS = 1_000 // a page that is always busy may fail like any o
  * hydration, and imports everything that only a second page needs.
  */
 export function startRouter(options: StartOptions): StartedRouter {
-  const { window, modules, state, first, say } = options
+  const { window, modules, state, first, late, say } = options
   const { location } = window
   const parts = createParts(options, (...news) => drafts.learn(...news))
-  const { table, known, code, history, prefetcher, storage } = parts
+  const { known, code, history, prefetcher, storage } = parts
   const here = hrefOf(location)
   // After Back, the address bar may already be at another page's entry.
   if (here === first.href) history.settle()
@@ -102,7 +104,7 @@ export function startRouter(options: StartOptions): StartedRouter {
     first: {
       ...first,
       lifetime: new AbortController(),
-      page: { keys: seedCache(known, table, state, first), at: state.at, stale: false },
+      page: { keys: seedCache(parts, state, first), at: state.at, stale: false },
     },
     effects,
     broadcast,
@@ -131,6 +133,14 @@ export function startRouter(options: StartOptions): StartedRouter {
     marks: state.sessions,
     channel,
   })
+  late?.then(
+    ({ meta, sessions }) => {
+      drafts.learn(sessions)
+      // Otherwise other data is on screen, or will be.
+      if (router.screen.view === first.view && !known.drops) seedCache(parts, state, first, meta)
+    },
+    () => undefined,
+  )
   const calls = createCallStarter({ ...parts, router, say, broadcast, leave, keepDrafts: () => drafts.save() })
 
   if (state.deadline !== undefined) endInTime(window, state.deadline)

@@ -50,6 +50,12 @@ export interface SegmentDefinition {
    * the table, so write nothing secret, and keep it quick: each request for the page runs the functions.
    */
   readonly variants?: Variants
+  /**
+   * `'early'`: layouts and `loading` are sent at once with status 200, while the page's loader still runs. Crawlers and
+   * answers to posts wait for it. Only for entries whose page has a loader and constant metadata, with a `loading` inside
+   * of all layouts and without a guard in front of it. Default: the answer waits for the page's loader.
+   */
+  readonly shell?: 'early'
   /** Wraps the page of this pattern and everything below it. Stays mounted while the visitor navigates below it. */
   readonly layout?: ModuleLoader
   /** The layout's server module (`*.server.ts`): loader. */

@@ -5,6 +5,7 @@
 import type { RouteDefinitions, SegmentDefinition } from './route-definition.ts'
 import { chainOf } from './route-chain.ts'
 import { checkShared } from './route-cache-faults.ts'
+import { checkShells } from './route-shell-faults.ts'
 import { checkLists } from './route-list-faults.ts'
 import type { ParsedPattern, PatternSegment } from './route-pattern.ts'
 import { parseValidPattern } from './route-pattern-faults.ts'
@@ -15,6 +16,7 @@ const MEMBERS: Readonly<Record<keyof SegmentDefinition, true>> = {
   linked: true,
   cache: true,
   variants: true,
+  shell: true,
   guard: true,
   layout: true,
   layoutLoader: true,
@@ -76,6 +78,7 @@ export function validateRouteTable(definitions: RouteDefinitions): void {
   const answering = answeringKeys(definitions)
   checkGuards(definitions, answering)
   checkShared(definitions)
+  checkShells(definitions)
   checkRoutes(routes)
   // Entries without a URL count too: a layout on '/[a]' would silently miss the pages on '/[b]/x'.
   checkNames(entries)

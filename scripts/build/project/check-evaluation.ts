@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { basename, extname, join } from 'node:path'
 import type { Metafile } from 'esbuild'
 import { BuildFault } from '../build-fault.ts'
-import type { EvaluationFault, EvaluationMessage } from './evaluate-modules.ts'
-import type { RouteSources } from './inspect-application.ts'
+import type { EvaluatedModule, EvaluationFault, EvaluationMessage } from './evaluate-modules.ts'
+import type { ApplicationFacts } from './inspect-application.ts'
 import { packageName } from '../resolve/installed-packages.ts'
 import { REQUIRED_PACKAGE } from '../resolve/server-packages.ts'
 
@@ -14,14 +14,12 @@ const LIMIT_MS = 30_000
 const PROCESS = join(import.meta.dirname, `evaluate-modules${extname(import.meta.filename)}`)
 
 /** A module of the table, as the server's bundle has it. */
-interface TableModule {
+interface TableModule extends EvaluatedModule {
   /** Path of the source in the project. */
   readonly source: string
   /** The first entry that names it. */
   readonly pattern: string
   readonly kind: string
-  /** Absolute path of its chunk. */
-  readonly file: string
 }
 
 /**
@@ -32,10 +30,10 @@ interface TableModule {
 export async function checkEvaluation(
   { root, staging }: { readonly root: string; readonly staging: string },
   metafile: Metafile,
-  sources: RouteSources,
+  facts: Pick<ApplicationFacts, 'sources' | 'urls'>,
 ): Promise<void> {
-  const modules = tableModules(join(staging, 'server'), metafile, sources)
-  const faults = await evaluateAll(modules.map(({ file }) => file))
+  const modules = tableModules(join(staging, 'server'), metafile, facts)
+  const faults = await evaluateAll(modules)
   const [first, ...others] = faults
   const module = first && modules[first.index]
   if (first === undefined || module === undefined) return
@@ -44,21 +42,26 @@ export async function checkEvaluation(
   throw new BuildFault([describe(root, module, first, metafile), ...more].join('\n'))
 }
 
-function tableModules(folder: string, { outputs }: Metafile, sources: RouteSources): readonly TableModule[] {
+function tableModules(
+  folder: string,
+  { outputs }: Metafile,
+  { sources, urls }: Pick<ApplicationFacts, 'sources' | 'urls'>,
+): readonly TableModule[] {
   const chunks = new Map(Object.entries(outputs).map(([chunk, { entryPoint }]) => [entryPoint, basename(chunk)]))
   const modules = new Map<string, TableModule>()
   for (const [pattern, kinds] of Object.entries(sources)) {
     for (const [kind, source] of Object.entries(kinds)) {
       const chunk = chunks.get(source)
-      if (chunk === undefined || modules.has(source)) continue
-      modules.set(source, { source, pattern, kind, file: join(folder, chunk) })
+      const isEarly = urls[pattern]?.shell === 'early' && (kind === 'page' || kind === 'loader')
+      if (chunk === undefined || (modules.has(source) && !isEarly)) continue
+      modules.set(source, { source, pattern, kind, file: join(folder, chunk), isEarly })
     }
   }
   return [...modules.values()]
 }
 
-async function evaluateAll(files: readonly string[]): Promise<readonly EvaluationFault[]> {
-  if (files.length === 0) return []
+async function evaluateAll(modules: readonly EvaluatedModule[]): Promise<readonly EvaluationFault[]> {
+  if (modules.length === 0) return []
   const child = fork(PROCESS, {
     execArgv: ['--enable-source-maps'],
     env: { ...process.env, NODE_ENV: 'production' },
@@ -75,7 +78,10 @@ async function evaluateAll(files: readonly string[]): Promise<readonly Evaluatio
     }
   })
   const overdue = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
-  child.send(files, () => undefined) // its end is told by its exit
+  child.send(
+    modules.map(({ file, isEarly }) => ({ file, isEarly })),
+    () => undefined,
+  ) // its end is told by its exit
   const [code, signal] = await once(child, 'exit')
   clearTimeout(overdue)
   if (state.isDone) return faults
@@ -90,6 +96,7 @@ function describe(
   fault: EvaluationFault,
   metafile: Metafile,
 ): string {
+  if (fault.isRule) return `${source}, the ${kind} of '${pattern}', ${fault.message}`
   const chain = chainTo(metafile, source, culprits(fault))
   const last = chain.at(-1) ?? source
   return [

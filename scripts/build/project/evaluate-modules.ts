@@ -5,14 +5,25 @@
 import { registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
+import { earlyModuleFault } from '../../../src/shared/route-shell-faults.ts'
 import { neighbourModules } from '../resolve/neighbour-modules.ts'
 
-/** A module that could not be evaluated. */
+/** A chunk to import. */
+export interface EvaluatedModule {
+  /** Absolute path. */
+  readonly file: string
+  /** Whether it is of a page with `shell: 'early'`, or its loader. */
+  readonly isEarly: boolean
+}
+
+/** A module that could not be evaluated, or that breaks a rule. */
 export interface EvaluationFault {
   /** Index of the chunk. */
   readonly index: number
   readonly message: string
   readonly stack: string
+  /** It breaks a rule, which the message says. */
+  readonly isRule?: true
 }
 
 /** Messages to the parent process; `done` is the last one. */
@@ -24,11 +35,13 @@ function tell(message: EvaluationMessage): Promise<void> {
   })
 }
 
-async function evaluate(files: readonly string[]): Promise<void> {
-  for (const [index, file] of files.entries()) {
+async function evaluate(modules: readonly EvaluatedModule[]): Promise<void> {
+  for (const [index, { file, isEarly }] of modules.entries()) {
     await tell({ evaluating: index })
     try {
-      await import(pathToFileURL(file).href)
+      const module: object = await import(pathToFileURL(file).href)
+      const fault = isEarly ? earlyModuleFault(module) : undefined
+      if (fault !== undefined) await tell({ index, message: fault, stack: '', isRule: true })
     } catch (thrown) {
       const { message, stack } = thrown instanceof Error ? thrown : new Error(inspect(thrown))
       await tell({ index, message, stack: stack ?? message })
@@ -46,5 +59,5 @@ if (process.send !== undefined) {
   process.once('disconnect', () => process.exit())
   // What a module has started may fail later: that is no fault of loading it.
   process.on('unhandledRejection', () => undefined)
-  process.once('message', (files: readonly string[]) => void evaluate(files))
+  process.once('message', (modules: readonly EvaluatedModule[]) => void evaluate(modules))
 }

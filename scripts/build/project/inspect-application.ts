@@ -15,7 +15,7 @@ import { inspectActions, type LoadActions } from './inspect-actions.ts'
 type SegmentSources = Readonly<Record<string, string>>
 
 /** What an entry says of its URLs. */
-type EntryUrls = Pick<SegmentDefinition, 'params' | 'linked' | 'cache'>
+type EntryUrls = Pick<SegmentDefinition, 'params' | 'linked' | 'cache' | 'shell'>
 
 /** Contents of an application. */
 export interface ApplicationFacts {
@@ -129,20 +129,15 @@ function requireSameTable(ofApp: RouteDefinitions, ofRoutes: RouteDefinitions): 
 }
 
 function urlsOf(routes: RouteDefinitions): ApplicationFacts['urls'] {
-  const entries = Object.entries(routes).flatMap(([pattern, { params, linked, cache }]) =>
-    params === undefined && linked !== false && cache === undefined
-      ? []
-      : [
-          [
-            pattern,
-            {
-              ...(params && { params }),
-              ...(linked === false && { linked }),
-              ...(cache && { cache }),
-            },
-          ] as const,
-        ],
-  )
+  const entries = Object.entries(routes).flatMap(([pattern, { params, linked, cache, shell }]) => {
+    const said: EntryUrls = {
+      ...(params && { params }),
+      ...(linked === false && { linked }),
+      ...(cache && { cache }),
+      ...(shell && { shell }),
+    }
+    return Object.keys(said).length === 0 ? [] : [[pattern, said] as const]
+  })
   return Object.fromEntries(entries)
 }
 
@@ -158,7 +153,14 @@ async function readSources(routes: RouteDefinitions): Promise<Record<string, Seg
   const sources: Record<string, SegmentSources> = {}
   for (const [pattern, definition] of Object.entries(routes)) {
     const ofPattern: Record<string, string> = {}
-    const { params: _params, linked: _linked, cache: _cache, variants: _variants, ...modules } = definition
+    const {
+      params: _params,
+      linked: _linked,
+      cache: _cache,
+      variants: _variants,
+      shell: _shell,
+      ...modules
+    } = definition
     for (const [kind, load] of Object.entries(modules)) {
       const loaded: unknown = typeof load === 'function' ? await load() : undefined
       const source =

@@ -86,6 +86,11 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         title: 'Streaming',
         look: 'The shell is there at once; the hole is filled in the same response.',
       },
+      {
+        href: '/lab/early?delay=1000',
+        title: 'An early shell',
+        look: 'The layouts are there at once, though the loader of the page is awaited.',
+      },
       { href: '/lab/slow/1000', title: 'A slow loader', look: 'Nothing is deferred, so the whole answer waits.' },
       {
         href: '/lab/cache/1',

@@ -1,4 +1,4 @@
-import { useCallback, useContext, useMemo } from 'react'
+import { use, useCallback, useMemo } from 'react'
 import type { HrefSearch } from '../../shared/href.ts'
 import type { EntryPattern, RoutePattern, TableKey } from '../../shared/registered-table.ts'
 import type { Params } from '../../shared/route-pattern.ts'
@@ -17,7 +17,7 @@ export interface RouteMatchInfo {
   readonly params: Params<string>
   /** Result of its layout's loader. */
   readonly layoutData: unknown
-  /** Result of its page's loader; set for the innermost entry only. */
+  /** Result of its page's loader; set for the innermost entry only. A promise if the document did not wait for it. */
   readonly pageData: unknown
 }
 
@@ -26,7 +26,7 @@ export interface RouteMatchInfo {
  * @throws {Error} outside of the application's tree.
  */
 export function useView(): RouteView {
-  const view = useContext(ViewContext)
+  const view = use(ViewContext)
   if (view === null) throw new Error('This hook works only inside a page, layout or fallback of the application')
   return view
 }
@@ -40,7 +40,7 @@ export function useParams<Pattern extends EntryPattern = never>(_pattern?: Patte
 }
 
 /**
- * A loader's result, from anywhere inside the page or the layout.
+ * A loader's result, from anywhere inside the page or the layout. Suspends while the page's loader runs (`shell: 'early'`).
  * @typeParam Module `typeof import('./loader.server.ts')`.
  * @param key the entry's key in the table, or its pattern without groups.
  * @throws {Error} if the chain of the page on screen has no entry of that key with data.
@@ -49,11 +49,14 @@ export function useLoaderData<Module extends ServerModuleShape>(
   key: TableKey | EntryPattern,
   of: 'page' | 'layout' = 'page',
 ): LoaderData<Module> {
-  const view = useView()
-  for (const segment of view.chain.toReversed()) {
-    if (segment.key !== key && parsePattern(segment.key).url !== key) continue
-    const id = of === 'page' ? pageId(segment.key) : layoutId(segment.key)
-    if (Object.hasOwn(view.data, id)) return view.data[id] as LoaderData<Module>
+  const { chain, data } = useView()
+  for (const { key: own } of chain.toReversed()) {
+    if (own !== key && parsePattern(own).url !== key) continue
+    const id = (of === 'page' ? pageId : layoutId)(own)
+    const loaded = data[id]
+    // Of a document that does not wait for it; no loader's result is a promise itself.
+    if (loaded instanceof Promise) return use(loaded) as LoaderData<Module>
+    if (id in data) return loaded as LoaderData<Module>
   }
   throw new Error(`No ${of} data of ${key} is on screen`)
 }
@@ -99,7 +102,7 @@ export function useSearch<Module extends ServerModuleShape = object>(
   { defaults }: SearchOptions<SearchOf<Module>> = {},
 ): readonly [SearchOf<Module>, SetSearch<SearchOf<Module>>] {
   const view = useView()
-  const router = useContext(RouterContext)
+  const router = use(RouterContext)
   const latest = useLatest({ view, defaults })
   const change = useMemo(() => router && searchSetterOf(router), [router])
   const set = useCallback<SetSearch<SearchOf<Module>>>(

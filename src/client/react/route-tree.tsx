@@ -12,7 +12,7 @@ import type {
 import { ViewContext } from './contexts.ts'
 import { HeadTags } from './head-tags.tsx'
 import type { ModuleCache } from './module-cache.ts'
-import { layoutId, leafModule, pageId, shownChain, type RouteView } from './route-view.ts'
+import { layoutId, leafId, leafModule, shownChain, type RouteView } from './route-view.ts'
 import { SegmentBoundary } from './boundaries.tsx'
 
 /** Input of one render of the whole document. */
@@ -42,40 +42,39 @@ interface ClientTree {
  * innermost node outwards, so that it adds little cost to the application's components.
  */
 export function routeTree({ document: Document, view, modules, metadata, client }: RouteTreeInput): ReactNode {
-  let key = client?.keyOf(leafId(view))
-  let node = leafNode(view, modules, key, client)
   const chain = shownChain(view)
-  for (let at = chain.length - 1; at >= 0; at -= 1) {
-    const segment = chain[at]
-    if (!segment) continue
-    const { definition } = segment
-    const { layout, loading } = definition
-    if (loading) {
-      const Loading = (modules.get(loading) as FallbackModule).default
-      node = (
-        <Suspense key={key} fallback={<Loading />}>
-          {node}
-        </Suspense>
-      )
-    }
-    if (hasBoundary(definition)) {
-      node = (
-        <SegmentBoundary chain={chain} at={at} visit={client?.visit} onRetry={client?.retry}>
-          {node}
-        </SegmentBoundary>
-      )
-    }
-    if (layout) {
+  let key = client?.keyOf(leafId(view))
+  const node = chain.reduceRight(
+    (inside, { key: segment, definition }, at) => {
+      const { layout, loading } = definition
+      let node = inside
+      if (loading) {
+        const Loading = (modules.get(loading) as FallbackModule).default
+        node = (
+          <Suspense key={key} fallback={<Loading />}>
+            {node}
+          </Suspense>
+        )
+      }
+      if (hasBoundary(definition)) {
+        node = (
+          <SegmentBoundary chain={chain} at={at} visit={client?.visit} onRetry={client?.retry}>
+            {node}
+          </SegmentBoundary>
+        )
+      }
+      if (!layout) return node
       const Layout = (modules.get(layout) as LayoutModule).default as ComponentType<AnyProps>
-      const id = layoutId(segment.key)
+      const id = layoutId(segment)
       key = client?.keyOf(id)
-      node = (
+      return (
         <Layout key={key} params={view.params} data={view.data[id]}>
           {node}
         </Layout>
       )
-    }
-  }
+    },
+    leafNode(view, modules, key, client),
+  )
   return (
     <ViewContext value={view}>
       <Document head={<HeadTags metadata={metadata} origin={view.origin} />}>
@@ -90,12 +89,6 @@ export function routeTree({ document: Document, view, modules, metadata, client 
 /** The table types each page and layout by its own pattern; here they are all treated alike. */
 type AnyProps = Readonly<Record<string, unknown>>
 
-/** Id of the innermost element. */
-function leafId({ chain, outcome }: RouteView): string {
-  if (outcome === undefined) return pageId(chain.at(-1)?.key ?? '')
-  return `${chain[outcome.at]?.key ?? ''}#${outcome.kind}`
-}
-
 function leafNode(
   view: RouteView,
   modules: ModuleCache,
@@ -105,12 +98,30 @@ function leafNode(
   const leaf = leafModule(view)
   if (!leaf) return null
   const Leaf = (modules.get(leaf) as PageModule | FallbackModule | ErrorModule).default as ComponentType<AnyProps>
-  const { params, search, data, outcome } = view
-  if (!outcome) return <Leaf key={key} params={params} search={search} data={data[leafId(view)]} />
-  if (outcome.kind !== 'error') return <Leaf key={key} />
+  const render = (props: AnyProps): ReactNode => <Leaf key={key} {...props} />
+  const { params, search, outcome } = view
+  if (!outcome) {
+    const data = view.data[leafId(view)]
+    if (!(data instanceof Promise)) return render({ params, search, data })
+    // Of a document that does not wait for it: the page keeps its state when its data is loaded again, and is no promise
+    // then. Only a thenable, because a promise would be unhandled if React never asks for it.
+    const later: LaterNode = {
+      // oxlint-disable-next-line unicorn/no-thenable -- React alone awaits it
+      then: (show, fail) => void data.then((value) => show(render({ params, search, data: value })), fail),
+    }
+    return later as unknown as ReactNode
+  }
+  if (outcome.kind !== 'error') return render({})
   const { origin = 'server', digest, reason = 'server', status = 500 } = outcome
-  const props = { origin, reason, digest, status: status || undefined, retry: client?.retry ?? doNothing }
-  return <Leaf key={key} {...(props satisfies Partial<Record<keyof ErrorProps, unknown>>)} />
+  const retry = client?.retry ?? doNothing
+  return render({ origin, reason, digest, status: status || undefined, retry } satisfies Partial<
+    Record<keyof ErrorProps, unknown>
+  >)
+}
+
+/** What React waits for in the place of a node. */
+interface LaterNode {
+  then(show: (node: ReactNode) => void, fail: (reason: unknown) => void): void
 }
 
 function doNothing(): void {}

@@ -62,6 +62,11 @@ export function pageId(key: string): string {
   return `${key}#page`
 }
 
+/** Id of the innermost element: of the page's data, or a fallback's own. */
+export function leafId({ chain, outcome }: Pick<RouteView, 'chain' | 'outcome'>): string {
+  return outcome ? `${chain[outcome.at]?.key ?? ''}#${outcome.kind}` : pageId(chain.at(-1)?.key ?? '')
+}
+
 /** The rendered segments: all of them, or those down to the one whose fallback is shown. */
 export function shownChain(view: Pick<RouteView, 'chain' | 'outcome'>): readonly ViewSegment[] {
   return view.chain.slice(0, view.outcome && view.outcome.at + 1)
@@ -100,7 +105,7 @@ export function viewMetadata(view: RouteView, modules: ModuleCache): Metadata {
     }
   }
   for (const { key, definition } of shownChain(view)) add(definition.layout, { params, data: data[layoutId(key)] })
-  add(leafModule(view), { params, search, data: data[pageId(view.chain.at(-1)?.key ?? '')], ...outcome })
+  add(leafModule(view), { params, search, data: data[leafId(view)], ...outcome })
   if (outcome) merged.robots = 'noindex'
   return merged as Metadata
 }

@@ -16,6 +16,7 @@ export type RequestLine = Pick<
   | 'refused'
   | 'kind'
   | 'cache'
+  | 'late'
 >
 
 /** What only the log of development tells. */
@@ -33,7 +34,7 @@ export function requestLogThrough(log: Logger): RequestLog {
 }
 
 function membersOf(line: RequestLine): object {
-  const { requestId, traceId, method, route = null, status, durationMs, bytes, aborted, refused, cache } = line
+  const { requestId, traceId, method, route = null, status, durationMs, bytes, aborted, refused, cache, late } = line
   return {
     requestId,
     method,
@@ -45,6 +46,7 @@ function membersOf(line: RequestLine): object {
     ...(aborted ? { aborted } : {}),
     ...(refused === undefined ? {} : { refused }),
     ...(cache === undefined ? {} : { cache }),
+    ...(late === undefined ? {} : { late }),
   }
 }
 
@@ -69,13 +71,13 @@ export function requestLogInDevelopment(log: Logger): RequestLog {
 export function requestLogTo(destination: { write(line: string): unknown }, log: Logger, worker?: number): RequestLog {
   const start = worker === undefined ? '' : `"worker":${worker},`
   const [quotedMethod, quotedRoute] = [quoteAsBefore(), quoteAsBefore()]
-  return ({ requestId, traceId, method, route = null, status, durationMs, bytes, aborted, refused, cache }) => {
+  return ({ requestId, traceId, method, route = null, status, durationMs, bytes, aborted, refused, cache, late }) => {
     if (!log.isLevelEnabled('info')) return
     destination.write(
       `{"level":30,"time":${Date.now()},${start}"requestId":"${requestId}"${traceId === undefined ? '' : `,"traceId":"${traceId}"`},"method":${quotedMethod(method)},` +
         `"route":${quotedRoute(route)},"status":${status},"durationMs":${durationMs},"bytes":${bytes}` +
         `${aborted ? ',"aborted":true' : ''}${refused === undefined ? '' : `,"refused":${JSON.stringify(refused)}`}` +
-        `${cache === undefined ? '' : `,"cache":${JSON.stringify(cache)}`}}\n`,
+        `${cache === undefined ? '' : `,"cache":${JSON.stringify(cache)}`}${late === undefined ? '' : `,"late":"${late}"`}}\n`,
     )
   }
 }

@@ -76,6 +76,8 @@ export class RequestRecord implements RecordedRequest, RequestEnd {
   refused: string | undefined = undefined
   /** How a page with `cache: 'shared'` was answered: `hit`, `stale`, `miss`, or `bypass: ` and why. */
   cache: string | undefined = undefined
+  /** The outcome of an answer whose status had been sent before: a refusal's kind, `redirect`, or `failure`. */
+  late: string | undefined = undefined
   /** Why it was shed. */
   shed: ShedReason | undefined = undefined
   /** How the time up to the headers of a document or its data was spent. */

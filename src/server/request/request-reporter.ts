@@ -74,6 +74,8 @@ interface FailedRequest {
   readonly trace: RequestTrace | undefined
   /** Its client: decides whose share the report counts against, and is not part of it. */
   readonly clientAddress: { readonly address: string }
+  /** The status of its answer, if that was sent before the failure. */
+  readonly sent?: number | undefined
   /** Why its work was aborted, if it was. */
   readonly aborted?: { readonly cause: 'gone' | 'timeout' } | undefined
 }

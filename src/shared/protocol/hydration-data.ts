@@ -23,12 +23,22 @@ export const HYDRATION_DATA_SELECTOR = 'body>script#millrace'
 /** Name of the global list to which late chunks are pushed. */
 export const HYDRATION_DATA_GLOBAL = '__millrace'
 
+/** What the head of a document lacks that is sent before the page's loader is done. */
+export interface LateFacts {
+  /** As `HydrationState.meta`, of the page. */
+  readonly meta: SegmentMeta
+  /** As `HydrationState.sessions`. */
+  readonly sessions?: string | undefined
+}
+
 /** Values that hydration needs besides the table. */
 export interface HydrationValues {
   /** Search params after the page's schema. */
   readonly search: unknown
   /** Loader results by segment id. */
   readonly data: Readonly<Record<string, unknown>>
+  /** Set if the page's data is a promise, because the document is sent before its loader is done. */
+  readonly late?: Promise<LateFacts>
   /** State for `useActionState` after a form was posted: state, key, action's id, number of bound arguments. */
   readonly posted?: readonly [state: unknown, key: string, id: string, arity: number]
 }

@@ -32,7 +32,27 @@ function withModule(file: string, code: string): Record<string, string> {
 const LOADER = 'src/app/home.server.ts'
 const PAGE = 'src/app/home-page.tsx'
 
+/** The table, whose home page is sent before its loader is done. */
+const EARLY = {
+  'src/app/routes.ts': `import { defineRoutes } from 'millrace'
+export const routes = defineRoutes({
+  '/plain': { page: () => import('./home-page.tsx'), loader: () => import('./home.server.ts') },
+  '/': { shell: 'early', loading: () => import('./card.tsx'), page: () => import('./home-page.tsx'), loader: () => import('./home.server.ts') },
+})`,
+  'src/app/card.tsx': 'export default () => <i>…</i>',
+}
+
 test.for([
+  [
+    'of an early page needs what its loader returns or decides',
+    { ...EARLY, [LOADER]: `export const guards = true\nexport const loader = () => 1` },
+    { [PAGE]: `export const metadata = () => ({ title: 'x' })\nexport default () => <p />` },
+    [
+      `${PAGE}, the page of '/', exports \`metadata\` as a function`,
+      "Remove shell: 'early', or export constant metadata.",
+      `The same check fails for ${LOADER}.`,
+    ],
+  ],
   [
     'needs a browser',
     { ...withModule('src/app/map.tsx', `import { width } from 'widget'\nexport const Map = () => <p>{width}</p>`) },

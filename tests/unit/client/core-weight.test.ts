@@ -12,10 +12,10 @@ const WITH_LINKS = join(ROOT, 'tests/fixtures/consent-app')
 const WITH_HOOKS = join(ROOT, 'tests/bench/every-hook')
 
 // What a page needs before it is alive, over React and without any page or route of an application.
-const FIRST_LOAD_LIMIT_BYTES = 4660
+const FIRST_LOAD_LIMIT_BYTES = 4687
 
 // Everything that the browser ever loads of the runtime: the first load, the router, the decoder of values; not calls.
-const TOTAL_LIMIT_BYTES = 27_230
+const TOTAL_LIMIT_BYTES = 27_300
 
 // What pages load that have forms.
 const ACTIONS_LIMIT_BYTES = 3210
@@ -102,7 +102,7 @@ function coreOf(keys: readonly string[]): string[] {
 // What a page loads to show faults at its fields, with what of it other pages load too.
 const FIELDS_LIMIT_BYTES = 2000
 const FORM_LIMIT_BYTES = 1100
-const LOCATION_LIMIT_BYTES = 612
+const LOCATION_LIMIT_BYTES = 613
 const BOUNDARY_LIMIT_BYTES = 1200
 
 describe('what a page loads of the runtime for a feature, gzip', () => {

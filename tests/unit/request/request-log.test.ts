@@ -19,6 +19,7 @@ const LINE: RequestLine = {
   aborted: false,
   refused: undefined,
   cache: undefined,
+  late: undefined,
   kind: 'document',
 }
 

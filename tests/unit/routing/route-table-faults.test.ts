@@ -223,6 +223,25 @@ describe('entries whose modules do not go together', () => {
     expect(faultOf(routes)?.kind).toBe(kind)
   })
 
+  const early = { shell: 'early', page, loader } as const
+  const loading = page
+  it.each<[RouteDefinitions, RouteTableFault | undefined, string]>([
+    [{ '/x': { ...early, loading, shell: 'late' as never } }, 'bad-shell', '"late"'],
+    [{ '/x': { shell: 'early', loading, page } }, 'early-without-loader', 'a page with a loader'],
+    [{ '/x': { shell: 'early', loading, layout }, '/x/y': { page } }, 'early-without-loader', '/x'],
+    [{ '/x': { ...early, loading, cache: 'shared' } }, 'early-and-shared', 'Remove one of the two'],
+    [{ '/x': { ...early, loading, guard } }, 'early-behind-guard', 'the guard decides'],
+    [{ '/': { guard }, '/(site)/x': { ...early, loading } }, 'early-behind-guard', "'/' and '/(site)/x'"],
+    [{ '/x': early }, 'early-without-loading', 'no entry has one'],
+    [{ '/': { loading }, '/x': { ...early, layout } }, 'early-without-loading', "the layout of '/x' is inside"],
+    [{ '/': { loading, layout }, '/x': early }, undefined, ''],
+    [{ '/': { layout }, '/x': { ...early, layout, loading } }, undefined, ''],
+    [{ '/x': { ...early, loading }, '/x/y': { guard, page } }, undefined, ''],
+  ])('a page that cannot be sent before its loader is done is found: %o', (routes, kind, said) => {
+    const fault = faultOf(routes)
+    expect([fault?.kind, fault?.message ?? '']).toEqual([kind, expect.stringContaining(said)])
+  })
+
   it('a page with its loader in a layout with its own is accepted', () => {
     expect(faultOf({ '/x': { page, loader, layout, layoutLoader } })).toBeUndefined()
   })

@@ -66,7 +66,7 @@ export function createServerReporter(parts: ServerReporterParts): ServerReporter
         headers['sec-fetch-site'] === 'same-origin' && decisions.take(clientKey(address), now())
       return beginTrace({ requestId, trace, baggage, mayDecide }, traces)
     },
-    failed(thrown, digest, place, { requestId, req, route, trace, clientAddress, aborted }) {
+    failed(thrown, digest, place, { requestId, req, route, trace, clientAddress, aborted, sent }) {
       if (!isServerFailure(thrown, aborted?.cause === 'gone')) return
       const isData = req.method === 'GET' && route !== undefined && ROUTE_DATA.test(route)
       if (isData && trace !== undefined && retried.isKnown(trace.traceId, digest, now())) return
@@ -75,7 +75,13 @@ export function createServerReporter(parts: ServerReporterParts): ServerReporter
       const transaction = route === undefined ? undefined : `${req.method ?? 'GET'} ${route}`
       // Route data counts under the pattern of its page.
       const page = route?.replace(ROUTE_DATA, '/')
-      const tags = { digest, request_id: requestId, place, ...(page === undefined ? {} : { route: page }) }
+      const tags = {
+        digest,
+        request_id: requestId,
+        place,
+        ...(page === undefined ? {} : { route: page }),
+        ...(sent === undefined ? {} : { sent_status: String(sent) }),
+      }
       void outlet.capture((by) =>
         by.captureFailure(thrown, { place, level: 'error', tags, transaction, trace, client }),
       )

@@ -43,13 +43,15 @@ export function reportFailure(met: unknown, context: RequestContext, place: Fail
   const digest = errorDigest(thrown)
   if (context.reported.has(digest)) return digest
   context.reported.add(digest)
-  const { log, record, reporter, trace, clientAddress, req, requestId, aborted } = context
+  const { log, record, reporter, trace, clientAddress, req, res, requestId, aborted } = context
   const { route, actionName: action, telemetry } = record
+  // The answer has this status, whatever follows.
+  const sent = res.headersSent ? res.statusCode : undefined
   log.error(
-    { err: describeThrown(thrown), digest, place, route, loader, action, ...requestInDevelopment(context) },
+    { err: describeThrown(thrown), digest, place, route, loader, action, sent, ...requestInDevelopment(context) },
     'uncaught failure',
   )
-  reporter?.failed(thrown, digest, place, { requestId, req, route, trace, clientAddress, aborted })
+  reporter?.failed(thrown, digest, place, { requestId, req, route, trace, clientAddress, aborted, sent })
   telemetry?.failed(thrown, digest)
   return digest
 }

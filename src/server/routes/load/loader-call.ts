@@ -5,9 +5,7 @@ import { variantsOf, type ChosenVariants } from '../../request/variants.ts'
 import { LateChangeError } from '../../request/late-changes.ts'
 import { ownGetters } from '../../values/own-getters.ts'
 import { watchSessions } from '../../secrets/session-reads.ts'
-import type { Schema } from '../../../shared/schema.ts'
 import type { RawSearch } from '../../../shared/raw-search.ts'
-import { checkParams } from './check-params.ts'
 import { deferMembers, type Deferrable } from './deferred.ts'
 import type { SegmentFacts } from './segment-facts.ts'
 import { holdsSearch, trackSearch } from '../../values/track-search.ts'
@@ -16,8 +14,8 @@ import { holdsSearch, trackSearch } from '../../values/track-search.ts'
 export interface LoaderCall {
   readonly run: (args: LoaderArgs<never, unknown>) => unknown
   readonly params: LoaderArgs['params']
-  /** For the params, if the module has one. */
-  readonly schema?: Schema | undefined
+  /** The params as the module's own schema makes them, if it has one. */
+  readonly checked?: Promise<unknown> | undefined
   /**
    * The search params as parsed by the module's schema; without a schema they are passed raw, and their use is tracked.
    */
@@ -81,8 +79,8 @@ const ownArguments = ownGetters(Arguments.prototype, ['search', 'request', 'sign
 
 /** Calls a loader and prepares its result. */
 export async function callLoader(call: LoaderCall): Promise<Deferrable> {
-  const { run, schema, facts, context } = call
-  const params = schema === undefined ? call.params : await checkParams(schema, call.params)
+  const { run, checked, facts, context } = call
+  const params = checked === undefined ? call.params : await checked
   const args = new Arguments(call, params as LoaderArgs['params'])
   const begin = (): unknown => run(args)
   const returned = context.services.dataLifetime.session === undefined ? begin() : watchSessions(facts, begin)

@@ -4,11 +4,14 @@ import type { SharedLifetime } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { parseSearch } from '../../http/search-params.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
+import { pageId } from '../../../client/react/route-view.ts'
+import { isPending, latePage, type LatePage } from './late-page.ts'
 import { serverParts } from './segment-loaders.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
 import type { Stopped } from '../decide/stopped.ts'
 import type { RefusedInput } from './check-search.ts'
 import { startLoaders, stoppedBy, type RunningLoaders, type StartedSegment } from './start-loaders.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /** Results of the matched segments' loaders. */
 export interface LoadResult {
@@ -25,6 +28,8 @@ export interface LoadResult {
   readonly settled?: readonly StartedSegment[]
   /** How long the page's document may be kept: the shortest times that its loaders say. */
   readonly shared?: Readonly<Record<keyof SharedLifetime, number>> | undefined
+  /** Set if the page's loader still runs: its data is a promise. */
+  readonly late?: LatePage['facts']
   /** Set if the search params are refused: no loader has run. */
   readonly refused?: RefusedInput
   readonly stopped?: Stopped
@@ -35,11 +40,13 @@ const NO_DATA: LoadResult = { data: {}, search: parseSearch(''), isRaw: true, de
 /**
  * Runs the loaders of all matched segments, all started at once, and waits for them from the root inwards: a refusal of
  * an outer segment always wins over an inner one. Guards are asked before.
+ * @param isEarly whether the result does not wait for the page's own loader.
  */
 export function runLoaders(
   page: MatchedRoute,
   context: RequestContext,
   modules: ModuleCache,
+  isEarly = false,
 ): LoadResult | Promise<LoadResult> {
   const { search } = page
   const { loaders, modules: named } = serverParts(page.route)
@@ -47,8 +54,8 @@ export function runLoaders(
   const missing = modules.load(named)
   const run = (): Promise<LoadResult> => {
     const started = startLoaders(loaders, page, context, modules)
-    if (!(started instanceof Promise)) return collect(started, page, context)
-    return started.then((settled) => collect(settled, page, context))
+    if (!(started instanceof Promise)) return collect(started, page, context, isEarly)
+    return started.then((settled) => collect(settled, page, context, isEarly))
   }
   return missing === undefined ? run() : missing.then(run)
 }
@@ -57,6 +64,7 @@ async function collect(
   started: RunningLoaders | RefusedInput,
   page: MatchedRoute,
   context: RequestContext,
+  isEarly: boolean,
 ): Promise<LoadResult> {
   if (started.faults !== undefined) return { ...NO_DATA, refused: started }
 
@@ -64,9 +72,18 @@ async function collect(
   const data: Record<string, unknown> = {}
   const deferred = new Set<string>()
   const settled: StartedSegment[] = []
+  const lateId = isEarly ? pageId(page.route.key) : undefined
+  let late: LatePage | undefined
   let stopped: Stopped | undefined
   for (const segment of segments) {
     try {
+      if (segment.id === lateId && (await isPending(segment.result))) {
+        if (segment.checked !== undefined) await untilAborted(segment.checked, context)
+        late = latePage(segment, context)
+        data[lateId] = late.data
+        deferred.add(lateId)
+        break
+      }
       const { value, deferred: isDeferred } = await segment.result
       settled.push(segment)
       // Missing data is not transferred.
@@ -84,6 +101,7 @@ async function collect(
     isRaw,
     deferred,
     ...metaOf(settled, context),
+    ...(late === undefined ? {} : { late: late.facts }),
     ...(context.making === undefined ? {} : { settled, shared: sharedOf(settled) }),
     ...(stopped === undefined ? {} : { stopped }),
   }

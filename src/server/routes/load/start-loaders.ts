@@ -6,6 +6,7 @@ import { judgeThrown } from '../../request/answer/judge-thrown.ts'
 import { parseSearch } from '../../http/search-params.ts'
 import type { RawSearch } from '../../../shared/raw-search.ts'
 import type { Deferrable } from './deferred.ts'
+import { checkParams } from './check-params.ts'
 import { checkSearch, refusedSearch, type RefusedInput, type SegmentSearch } from './check-search.ts'
 import { noteLoaders } from './development-notes.ts'
 import { askGuards } from './ask-guards.ts'
@@ -28,6 +29,8 @@ export interface StartedSegment {
   readonly isGuard?: true
   /** Rejects with the loader's error, and when the request is aborted. Never an unhandled rejection. */
   readonly result: Promise<Deferrable>
+  /** Rejects as `result` if the URL is not one of the page's: what its loader may not be asked about. */
+  readonly checked?: Promise<unknown> | undefined
   /** Search params after the schema, if the segment is a page that has one. */
   readonly search?: { readonly value: unknown }
   readonly facts: SegmentFacts
@@ -141,17 +144,20 @@ function startReady(
       isRaw = false
     }
     let result = NOTHING
-    if ('failed' in search) result = Promise.reject(search.failed)
+    let checked: Promise<unknown> | undefined
+    if ('failed' in search) checked = result = Promise.reject(search.failed)
     else if (run !== undefined && !('issues' in search)) {
       const { variants } = route.definition
-      const call = { run, params: ownParams(loader, params), schema: module.params, search, facts, context, variants }
-      result = measureLoader(call, loader.id)
+      const named = ownParams(loader, params)
+      if (module.params !== undefined) checked = checkParams(module.params, named)
+      result = measureLoader({ run, params: named, checked, search, facts, context, variants }, loader.id)
     } else if (own === undefined) continue
     segments.push({
       id: loader.id,
       boundaryFrom: loader.boundaryFrom,
       guards: guards(loader, modules),
       result: untilAborted(result, context),
+      ...(checked === undefined ? {} : { checked }),
       ...(own === undefined ? {} : { search: own }),
       facts,
     })

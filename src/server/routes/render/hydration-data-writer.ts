@@ -37,6 +37,8 @@ export interface HydrationExtras {
   readonly metas?: Metas | undefined
   /** The state of the form that was posted to the page. */
   readonly posted?: HydrationValues['posted'] | undefined
+  /** Of a page whose loader is not done. */
+  readonly late?: HydrationValues['late']
   /** Of a document that is streamed; its deadline in ms. */
   readonly streamed?: Required<Pick<HydrationState, 'deadline' | 'react'>> | undefined
 }
@@ -84,9 +86,13 @@ function createHydrationData(
   extras: HydrationExtras,
 ): HydrationData {
   const { params, search, data, origin, outcome } = view
-  const { metas, posted, streamed } = extras
-  const form = posted === undefined ? {} : { posted }
-  const values: HydrationValues = { search, data, ...form }
+  const { metas, posted, streamed, late } = extras
+  const values: HydrationValues = {
+    search,
+    data,
+    ...(posted === undefined ? {} : { posted }),
+    ...(late === undefined ? {} : { late }),
+  }
   const plain = isJsonValue(values)
   refuseLostValues(data)
   const element =

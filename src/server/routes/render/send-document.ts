@@ -208,6 +208,8 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   const tellLate = (thrown: unknown): string | undefined => {
     const judged = judgeThrown(thrown)
     if (judged.kind !== 'failure') context.record.untraced = true
+    if (context.aborted?.cause !== 'gone')
+      context.record.late ??= judged.kind === 'refusal' ? judged.refusal : judged.kind
     const digest = reportFailure(thrown, context, 'stream')
     sink.add(lateOutcome(judged, digest, texts))
     return digest

@@ -1,6 +1,6 @@
 import { createElement, type ComponentType, type ReactNode } from 'react'
 import { isCrawler } from './crawler.ts'
-import type { DocumentProps } from '../../../client/module-types.ts'
+import type { DocumentProps, PageModule } from '../../../client/module-types.ts'
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import { routeTree } from '../../../client/react/route-tree.tsx'
 import { ServerDocumentContext } from '../../../client/react/server-document.ts'
@@ -13,6 +13,7 @@ import {
   type RouteView,
 } from '../../../client/react/route-view.ts'
 import { REFUSAL_STATUS } from '../../../shared/control-flow.ts'
+import { earlyModuleFault } from '../../../shared/route-shell-faults.ts'
 import type { HydrationState } from '../../../shared/protocol/hydration-data.ts'
 import type { RouteDataHead, SegmentMeta } from '../../../shared/protocol/route-data.ts'
 import { replacementOf, type ShownFallback, type Stopped } from '../decide/stopped.ts'
@@ -52,6 +53,8 @@ interface DocumentRequest {
   readonly deferred: ReadonlySet<string>
   /** Facts about the data for the browser's cache, by segment id. */
   readonly meta?: Readonly<Record<string, SegmentMeta>> | undefined
+  /** Set if the page's data is a promise, because its loader still runs. */
+  readonly late?: HydrationExtras['late']
   /** A form was posted to this page: its status, and the state for React. */
   readonly posted?: PostedForm | undefined
   /** The page's search params; those of the view may be tracked. */
@@ -165,6 +168,7 @@ class DocumentRendering {
   async send(attempt: Attempt, request: DocumentRequest, context: RequestContext): Promise<Thrown | undefined> {
     const loading = this.#parts.modules.load(viewModules(attempt.view))
     if (loading !== undefined) await loading
+    if (request.late !== undefined) refuseLateHead(attempt.view, this.#parts.modules)
     const rendering = this.#prepare(attempt, request, context)
     if (context.making !== undefined) return this.#makeForAll(rendering, context.making, context)
     const shape = request.route ?? ''
@@ -243,6 +247,7 @@ class DocumentRendering {
           metas,
           posted: posted?.state,
           streamed,
+          late: view.outcome === undefined ? request.late : undefined,
         }),
         hydrationDataForAll: () => {
           const search = request.searchForAll?.(forms.namesQuery === true)
@@ -280,6 +285,14 @@ class DocumentRendering {
     }
     return attempt.kind === 'thrown' ? attempt : { ...attempt, posted }
   }
+}
+
+/** The build finds it as well; an application in development and in tests has none. @throws {TypeError} */
+function refuseLateHead({ chain, outcome }: RouteView, modules: ModuleCache): void {
+  const { key, definition } = chain.at(-1) ?? {}
+  if (outcome !== undefined || definition?.page === undefined) return
+  const fault = earlyModuleFault(modules.get(definition.page) as PageModule)
+  if (fault !== undefined) throw new TypeError(`The page of '${key}' ${fault}`)
 }
 
 /** The browser gets only the data of shown segments: the refused page may contain data that nobody should see. */

@@ -16,6 +16,7 @@ import type { MatchedRoute } from '../decide/decision.ts'
 import { stoppedByUrl } from '../decide/stopped.ts'
 import { encodeLoaded } from '../load/loaded-data.ts'
 import { runLoaders, type LoadResult } from '../load/run-loaders.ts'
+import { isCrawler } from './crawler.ts'
 import type { AfterForm } from './form-state.ts'
 import { sendInstead } from './send-kept.ts'
 import type { DocumentRenderer } from './serve-document.ts'
@@ -110,6 +111,11 @@ function isLate(
   })
 }
 
+/** Whether a visitor gets the shell before the page's loader is done. Crawlers wait, for the true status. */
+function isEarly({ kind, route }: MatchedRoute, { req }: RequestContext): boolean {
+  return kind !== 'none' && route.definition.shell === 'early' && !isCrawler(req.headers['user-agent'])
+}
+
 /**
  * Runs the loaders of a page and renders it.
  * @param after the result of a form that was posted to the page.
@@ -126,7 +132,7 @@ export async function showPage(
     return
   }
   const since = documents.now
-  const running = runLoaders(page, context, modules)
+  const running = runLoaders(page, context, modules, after === undefined && isEarly(page, context))
   if (running instanceof Promise) context.startDeadline(config.renderTimeoutMs)
   const loaded = running instanceof Promise ? await running : running
   const { refused } = loaded
@@ -152,6 +158,7 @@ export async function showPage(
       route: page.kind === 'none' ? null : route.key,
       deferred: loaded.deferred,
       meta: loaded.meta,
+      late: loaded.late,
       keep(document) {
         const tags = [...Object.values(loaded.meta ?? {}).flatMap(({ tags = [] }) => tags), ...context.cacheTags]
         const client = clientKey(context.clientAddress.address)

@@ -1,0 +1,19 @@
+import type { LayoutProps } from 'millrace'
+import { Experiment } from '../experiment.tsx'
+import { Readout } from '../readout.tsx'
+
+export const metadata = { title: 'An early shell' }
+
+/** In the first bytes, whatever the loader of the page does. */
+export default function EarlyLayout({ children }: LayoutProps) {
+  return (
+    <Experiment
+      title="An early shell"
+      pattern="/lab/early?delay=ms"
+      lede="Nothing is deferred, but the entry says shell: 'early'. The layouts are sent while the loader of the page still waits; then the page takes the place of what its entry shows while it loads."
+    >
+      <Readout label="shell" testId="shell" value="Sent before the loader was done" />
+      {children}
+    </Experiment>
+  )
+}
