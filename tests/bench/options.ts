@@ -8,6 +8,7 @@ export const SECTIONS = [
   'start',
   'matching',
   'throughput',
+  'early',
   'peers',
   'memory',
   'leaks',
@@ -46,6 +47,8 @@ export interface BenchOptions {
   readonly uploadBytes: number
   /** Times that each costly input is sent. */
   readonly inputRounds: number
+  /** Pairs of visits, to an early page and to hello. */
+  readonly earlyPairs: number
   /** Builds of each application, and first starts of `dev`. */
   readonly buildRounds: number
   /** Pairs of clicks, the client router's and a bare swap. */
@@ -98,6 +101,7 @@ const FULL = {
   leakRequests: 20_000,
   uploadBytes: 2 ** 30,
   inputRounds: 3,
+  earlyPairs: 60,
   buildRounds: 5,
   clickPairs: 100,
   linkLoads: 15,
@@ -116,6 +120,7 @@ const QUICK: typeof FULL = {
   leakRequests: 1000,
   uploadBytes: 2 ** 28,
   inputRounds: 1,
+  earlyPairs: 10,
   buildRounds: 1,
   clickPairs: 20,
   linkLoads: 3,
@@ -147,6 +152,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     },
     uploadBytes: defaults.uploadBytes,
     inputRounds: defaults.inputRounds,
+    earlyPairs: defaults.earlyPairs,
     buildRounds: defaults.buildRounds,
     clickPairs: defaults.clickPairs,
     linkLoads: defaults.linkLoads,

@@ -8,6 +8,7 @@ import { measureBuilds } from './builds.ts'
 import { bundleBareServer, PROJECT } from './bundle.ts'
 import { measureClicks } from './clicks.ts'
 import { measureClientScripts } from './client-scripts.ts'
+import { measureEarlyShells } from './early-shells.ts'
 import { measureInputs } from './input-costs.ts'
 import { measureLeaks } from './leaks.ts'
 import { measureLinkWatching } from './link-watching.ts'
@@ -78,6 +79,7 @@ export async function runBenchmark(options: BenchOptions): Promise<boolean> {
         report({ ...(await measureThroughput(ours, bare, workload, options)), gate })
       }
     },
+    early: async () => report(await measureEarlyShells(ours, { pairs: options.earlyPairs })),
     async peers() {
       for (const peer of PEERS) {
         const missing = missingPeer(peer)
