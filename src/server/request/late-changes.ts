@@ -53,7 +53,7 @@ export class AnswerHeaders extends Headers {
     const what = isCookie ? `The cookie ${value?.split('=', 1)[0] ?? ''}` : `The header ${name}`
     const message =
       `${what} was changed after the headers of this answer had been sent, so the browser does not get it. Change it before ` +
-      'the loader, handler or action returns: await what it depends on, outside of deferred values, streams and context.after()'
+      'the loader, handler or action returns: await what it depends on, outside of deferred values, streams, context.after() and the loader of a page with an early shell'
     this.#answer.noteLateChange(new LateChangeError(message), name)
   }
 }
