@@ -63,6 +63,17 @@ export const COMMANDS = {
     options: [APP, OUT],
     example: 'npx millrace serve --out /srv/shop',
   },
+  export: {
+    does: 'writes the pages that are for everybody as files; builds first where that is missing or stale',
+    usage: '<folder> [options]',
+    options: [
+      ['<folder>', 'a folder that is empty, missing, or a former export'],
+      ['--partial', 'leaves out what cannot be a file, and names it'],
+      APP,
+      OUT,
+    ],
+    example: 'ORIGIN=https://mills.example npx millrace export site',
+  },
   routes: {
     does: 'shows the route table and the rules',
     usage: '[options]',

@@ -31,6 +31,7 @@ import {
   browserEntry,
   browserOptions,
   metafileKey,
+  EXPORT_ENTRY,
   HANDLER_ENTRY,
   nodeOptions,
   SERVER_ENTRY,
@@ -237,6 +238,7 @@ function buildServer(
   const entries = {
     [SERVER_ENTRY]: runtimeModule(runtime, 'server/main.ts'),
     [HANDLER_ENTRY]: runtimeModule(runtime, 'server/handler.ts'),
+    [EXPORT_ENTRY]: runtimeModule(runtime, 'server/export-site.ts'),
   }
   return build({ ...nodeOptions(context, entries, [createLookUpCache().plugin, ...plugins]), metafile: true })
 }

@@ -28,6 +28,9 @@ const BROWSER_TARGET = ['es2022', 'chrome111', 'edge111', 'firefox115', 'safari1
 /** Name of the bundle that listens; `main.js` beside it starts it. */
 export const SERVER_ENTRY = 'server'
 
+/** Name of the bundle that writes pages as files. */
+export const EXPORT_ENTRY = 'export'
+
 /** Name of the bundle for other servers. */
 export const HANDLER_ENTRY = 'handler'
 

@@ -51,8 +51,8 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
     ['app'],
     ['create-app'],
     ['index'],
-    ['built-app'],
-    ['main', 'handler'],
+    ['built-app', 'export'],
+    ['main', 'handler', 'export-site'],
   ],
   'src/server/http': [['*'], ['body']],
   'src/server/stores': [

@@ -15,6 +15,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   build: async () => (await import('./build.ts')).build,
   start: async () => (await import('./start.ts')).start,
   serve: async () => (await import('./start.ts')).serve,
+  export: async () => (await import('./export.ts')).exportPages,
   routes: async () => (await import('./routes.ts')).routes,
   docs: async () => (await import('./docs.ts')).docs,
   'upload-source-maps': async () => (await import('./upload-source-maps.ts')).uploadSourceMaps,

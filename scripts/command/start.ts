@@ -19,9 +19,17 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  */
 export async function start(args: readonly string[]): Promise<void> {
   const options = await readBuildArguments(args)
+  if (await buildIfNeeded(args, options)) await serveBuild(options)
+}
+
+/**
+ * Builds in a process of its own if the build is missing or outdated.
+ * @param args of the build.
+ * @returns whether there is a build now; if not, the fault has been printed.
+ */
+export async function buildIfNeeded(args: readonly string[], options: BuildOptions): Promise<boolean> {
   const reason = staleness(options, process.env)
-  if (reason !== undefined && !(await buildFirst(args, options, reason))) return
-  await serveBuild(options)
+  return reason === undefined || buildFirst(args, options, reason)
 }
 
 /**
@@ -50,10 +58,7 @@ async function serveBuild({ out }: Pick<BuildOptions, 'out'>): Promise<void> {
   await import(pathToFileURL(main).href)
 }
 
-/**
- * Prints on stderr: stdout is for the server's log.
- * @returns whether there is a build now; if not, the fault has been printed.
- */
+/** Prints on stderr: stdout is for the server's log. */
 async function buildFirst(
   args: readonly string[],
   options: BuildOptions,

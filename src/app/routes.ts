@@ -30,6 +30,10 @@ export const routes = defineRoutes({
     page: () => import('./docs/page.tsx'),
     loader: () => import('./docs/loader.server.ts'),
   },
+  '/(site)/docs/search': {
+    page: () => import('./docs/search-page.tsx'),
+    loader: () => import('./docs/search-loader.server.ts'),
+  },
 
   '/(site)/lab': {
     ...areaFallbacks,

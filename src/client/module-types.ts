@@ -8,6 +8,8 @@ export interface ServerModuleShape {
   loader?: (...args: never[]) => unknown
   /** A schema for the search params: zod's, or that of any library that implements Standard Schema. */
   search?: { readonly _output: unknown } | { readonly '~standard': object }
+  /** Lists the URLs of the pattern for `millrace export`. */
+  paths?: (...args: never[]) => unknown
 }
 
 /** The result of this server module's loader for its page or layout. `undefined` without a loader. */

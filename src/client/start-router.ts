@@ -178,6 +178,7 @@ function createParts(
   const known = createKnownRoutes(now, onChange)
   const world = {
     buildId: state.build,
+    files: state.files,
     sessions: state.sessions,
     learn,
     asks: state.asks,

@@ -94,6 +94,11 @@ export interface CreateAppOptions {
    * own health checks. Default: `false`.
    */
   readonly isEmbedded?: boolean
+  /**
+   * Whether the pages become files, and a server of files answers with them. Such pages have no report relay, no drops and no
+   * limits. Default: `false`.
+   */
+  readonly forFiles?: boolean
   /** Clock of sessions, caches, limits and idempotency keys, in ms since the epoch; default: the system's. For tests. */
   readonly now?: () => number
   /** Gives actions that no build has named their ids. For tests. */
@@ -113,7 +118,7 @@ export type AppParts = ReturnType<typeof createAppParts>
  * @throws as `createApp`.
  */
 export function createAppParts(options: CreateAppOptions) {
-  const { app: definition, config = readConfig({}), assets, onRevalidate, adoption } = options
+  const { app: definition, config = readConfig({}), assets, onRevalidate, adoption, forFiles = false } = options
   const now = options.now ?? (() => Date.now())
   if (definition.env !== undefined) bindEnv(definition.env, options.environment ?? process.env)
   validateRouteTable(definition.routes)
@@ -136,10 +141,11 @@ export function createAppParts(options: CreateAppOptions) {
     mapsFolder: assets?.maps,
     buildId: manifest.buildId,
     onRevalidate,
+    forFiles,
     now,
     adoptAction: adoption?.adopt,
     // Without a handler there is no event stream, and answers need no time.
-    drops: table.routes.some(({ kind }) => kind === 'handler') ? new DropTimes(now) : undefined,
+    drops: !forFiles && table.routes.some(({ kind }) => kind === 'handler') ? new DropTimes(now) : undefined,
     dataLifetime: definition.dataLifetime,
     hasReports: definition.reports !== false,
     texts: definition.texts && { of: definition.texts, match: table.match },
@@ -147,7 +153,7 @@ export function createAppParts(options: CreateAppOptions) {
   // Drops of other instances count from the start.
   if (table.routes.some((route) => route.definition.cache === 'shared')) void services.data
   const reporting = createReporting(options, config, services, log)
-  const visitorLimits = limitVisitors(definition.security?.limits, now)
+  const visitorLimits = forFiles ? undefined : limitVisitors(definition.security?.limits, now)
   const calls: CallJudge = { registry: createActionRegistry(options.actions ?? {}, adoption), origins: config.origins }
   const actions: ActionParts = {
     registry: calls.registry,
@@ -173,6 +179,7 @@ export function createAppParts(options: CreateAppOptions) {
     onGreedy,
     hasMiddleware,
     isEmbedded,
+    forFiles,
     admission,
     streams: createShares({ most: () => config.maxOpenStreams, onGreedy }),
     unread,
@@ -198,6 +205,7 @@ export function createAppParts(options: CreateAppOptions) {
       shared: sharedMarkup(definition, manifest, reporting.recorder, reporting.reports.tunnelPath),
       renderTimeoutMs: config.renderTimeoutMs,
       scope,
+      forFiles,
       asks: askedRoutes(table, rules, hasMiddleware || isEmbedded),
     }),
   }
@@ -215,11 +223,12 @@ function createLogs({ log: given, logDestination, worker }: CreateAppOptions, { 
 
 /** Destination of failures, of this server and of its pages. */
 function createReporting(
-  { app: { reports: asked }, assets, reportFailures }: CreateAppOptions,
+  { app: { reports: asked }, assets, forFiles, reportFailures }: CreateAppOptions,
   config: Config,
   services: Services,
   log: Logger,
 ) {
+  if (forFiles === true) return { reports: noReports() }
   if (asked === false) {
     if (config.sentryDsn !== '') {
       throw new ConfigError('SENTRY_DSN', 'app.ts has reports: false. Unset the variable, or take reports: false out')

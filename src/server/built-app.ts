@@ -25,7 +25,7 @@ export interface BuiltApp {
 /** What the process adds to what the build knows. */
 interface BuiltAppOptions extends Pick<
   CreateAppOptions,
-  'logDestination' | 'worker' | 'onRevalidate' | 'observe' | 'connections' | 'isEmbedded' | 'environment'
+  'logDestination' | 'worker' | 'onRevalidate' | 'observe' | 'connections' | 'isEmbedded' | 'environment' | 'forFiles'
 > {
   readonly config: Config
 }

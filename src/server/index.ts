@@ -52,6 +52,7 @@ export type {
   LoaderContext,
   SharedLifetime,
   ResourceHandler,
+  RoutePaths,
 } from './api/loader-types.ts'
 export type {
   ReportDetails,

@@ -25,7 +25,11 @@ const FOLDERS = new Set<string>()
 /** `createTestApp`, with the server's own parts, for the tests of the runtime. */
 export function openTestApp(
   definition: TestDefinition,
-  { environment = {}, clock, ...parts }: TestAppOptions & Pick<CreateAppOptions, 'assets' | 'actions'> = {},
+  {
+    environment = {},
+    clock,
+    ...parts
+  }: TestAppOptions & Pick<CreateAppOptions, 'assets' | 'actions' | 'forFiles'> = {},
 ): TestApp & MillraceApp {
   const folder = environment['DATA_DIR'] === undefined ? temporaryFolder() : undefined
   const config = readConfig({ ...environment, ...(folder === undefined ? {} : { DATA_DIR: folder }) })

@@ -202,7 +202,7 @@ function answers({ reports }: Target): readonly CostlyInput[] {
     'data of a thousand rows': '/_m/data/lab/bench/table?n=1000',
     'a streamed page': '/lab/stream',
     'a page of the handbook': '/docs/security',
-    'search in the handbook': `/docs?${fill('q=the+', URL_BYTES - 20)}`,
+    'search in the handbook': `/docs/search?${fill('q=the+', URL_BYTES - 20)}`,
     'a resource': '/lab/feed.json',
     'a list of reports': '/lab/reports',
     ...Object.fromEntries(reports.map((path, at) => [`report ${at + 1}`, path])),

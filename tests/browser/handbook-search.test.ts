@@ -50,6 +50,6 @@ browserTest('without JavaScript the box is a form, and the page of results has m
     '/docs/how-to#section-fix-a-hydration-mismatch',
   )
   expect(await hits.first().locator('mark').count()).toBeGreaterThan(0)
-  await page.goto('/docs?q=zzzzqq')
+  await page.goto('/docs/search?q=zzzzqq')
   await page.getByText('Nothing found for “zzzzqq”').waitFor()
 })

@@ -48,7 +48,7 @@ describe.for([320, 390, 1280])('at %d pixels', (width) => {
 })
 
 describe.for(['light', 'dark'] as const)('in the %s scheme', (colorScheme) => {
-  browserTest.for(['/', '/docs', '/docs?q=caches', '/lab', '/lab/params/7', '/lab/guestbook', '/lab/inspector'])(
+  browserTest.for(['/', '/docs', '/docs/search?q=caches', '/lab', '/lab/params/7', '/lab/guestbook', '/lab/inspector'])(
     'nothing of %s shuts anybody out',
     async (path, { open }) => {
       const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

@@ -28,7 +28,7 @@ describe.for(hosts)('the reference application by $name', ({ start }) => {
   afterAll(() => stop())
 
   test('a search in the handbook shows what was searched for, and no chapter as the one on screen', async () => {
-    const found = await get('/docs?q=caches')
+    const found = await get('/docs/search?q=caches')
     expect(found.text).toMatch(/<input id="handbook-search"[^>]* value="caches"/)
     expect(found.text).not.toContain('aria-current="page"')
     const chapter = await get('/docs/routes')

@@ -48,13 +48,20 @@ export async function startNginx(
  * Starts nginx with a configuration of the test's own.
  * @param port where it listens on the loopback.
  * @param text the configuration; `/tmp/` in it becomes a folder that goes with the test.
+ * @param folders put in afterwards, by what names them in the text.
  * @throws {Error} with nginx's own words when it does not start.
  */
-export async function runNginx(port: number, text: string): Promise<RunningNginx> {
+export async function runNginx(
+  port: number,
+  text: string,
+  folders: Readonly<Record<string, string>> = {},
+): Promise<RunningNginx> {
   const folder = await makeTempDir('nginx')
   await chmod(folder.path, 0o755) // its workers are another user where this one is root
   const file = join(folder.path, 'nginx.conf')
-  await writeFile(file, text.replaceAll('/tmp/', `${folder.path}/`))
+  let own = text.replaceAll('/tmp/', `${folder.path}/`)
+  for (const [name, path] of Object.entries(folders)) own = own.replaceAll(name, path)
+  await writeFile(file, own)
 
   const child = spawn(programPath('nginx'), ['-e', 'stderr', '-p', folder.path, '-c', file], {
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -86,7 +86,7 @@ const FAULTS: Readonly<Record<string, (exported: readonly string[]) => string | 
       ? undefined
       : 'exports no guard, so that everything below it would be refused: write export async function guard() { … }.',
   loader: (exported) =>
-    exported.includes('loader') || exported.includes('search')
+    ['loader', 'search', 'paths'].some((name) => exported.includes(name))
       ? undefined
       : 'exports no loader: write export async function loader() { … }, or a search schema alone.',
   layoutLoader: (exported) =>

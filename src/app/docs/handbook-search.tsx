@@ -23,7 +23,7 @@ export function HandbookSearch({ asked }: { readonly asked: string }) {
   }, [])
   return (
     <search>
-      <form action={withBasePath('/docs')} method="get" className={styles['form']}>
+      <form action={withBasePath('/docs/search')} method="get" className={styles['form']}>
         <label htmlFor="handbook-search">
           Search the handbook <kbd className={styles['key']}>/</kbd>
         </label>

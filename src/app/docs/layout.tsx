@@ -1,4 +1,4 @@
-import { useSearch } from 'millrace'
+import { useLocation, useSearch } from 'millrace'
 import type { LayoutProps } from 'millrace'
 import { SiteHeader } from '../site/header.tsx'
 import { MainArea } from '../site/main-area.tsx'
@@ -11,11 +11,12 @@ type Props = LayoutProps<'/docs', typeof import('./layout-loader.server.ts')>
 /** The handbook: search and chapters beside the text. */
 export default function DocsLayout({ data, children, params }: Props) {
   const { slug } = params as { readonly slug?: readonly string[] }
+  const isSearch = useLocation().pathname === '/docs/search'
   const [search] = useSearch()
-  // The not-found page has no schema.
-  const query = typeof search['q'] === 'string' ? search['q'] : ''
-  // The results of a search belong to no chapter.
-  const currentPath = query === '' ? ['/docs', ...(slug ?? [])].join('/') : ''
+  // Chapters must not depend on the query: they are exported as files. And without the schema of the page where that is not
+  // found, anything may be there.
+  const query = isSearch && typeof search['q'] === 'string' ? search['q'] : ''
+  const currentPath = isSearch ? '' : ['/docs', ...(slug ?? [])].join('/')
   return (
     <>
       <SiteHeader current="docs" />

@@ -1,6 +1,5 @@
 import { Link } from 'millrace'
 import type { PageProps } from 'millrace'
-import { SearchHits } from './search-hits.tsx'
 import { TableOfContents } from './table-of-contents.tsx'
 import { trustedProse } from './trusted-prose.ts'
 import styles from './page.module.css'
@@ -8,22 +7,11 @@ import './prose.css'
 
 type Props = PageProps<'/docs/[[...slug]]', typeof import('./loader.server.ts')>
 
-export const metadata = ({ data }: Props) =>
-  data.found === undefined
-    ? { title: data.chapter.title, canonical: data.chapter.path }
-    : { title: `Search: ${data.found.query}`, robots: 'noindex' }
+export const metadata = ({ data }: Props) => ({ title: data.chapter.title, canonical: data.chapter.path })
 
-/** One chapter of the handbook, or what a search in it has found. */
+/** One chapter of the handbook. */
 export default function DocsPage({ data }: Props) {
-  const { chapter, previous, next, found } = data
-  if (found !== undefined) {
-    return (
-      <article className={styles['found']}>
-        <h1>{`Search: ${found.query}`}</h1>
-        <SearchHits sections={found.sections} query={found.query} />
-      </article>
-    )
-  }
+  const { chapter, previous, next } = data
   return (
     <div className={styles['page']}>
       <article className={styles['article']}>

@@ -41,7 +41,7 @@ export default function SearchDialog({ initial, onClose }: SearchDialogProps) {
     else if (event.key === 'ArrowUp') choose(chosen <= 0 ? Math.max(0, last) : chosen - 1)
     else if (event.key === 'Enter' && sections.length > 0) list.current?.querySelectorAll('a')[chosen]?.click()
     else if (event.key === 'Enter' && asked !== '') {
-      navigate(href('/docs/[[...slug]]', {}, { q: asked })) // the server searches where the index could not be loaded
+      navigate(href('/docs/search', {}, { q: asked })) // the server searches where the index could not be loaded
       dialog.current?.close()
     } else return
     event.preventDefault()

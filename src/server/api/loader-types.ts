@@ -198,7 +198,20 @@ export interface ServerModule {
    * to the page may run.
    */
   readonly guards?: boolean
+  /** In a page's module: lists the URLs of its pattern that `millrace export` writes. */
+  readonly paths?: () => RoutePaths | Promise<RoutePaths>
 }
+
+/** The params of one URL. Widens `Params` of any pattern. */
+export type PathParams = Readonly<Record<string, string | readonly string[]>>
+
+/**
+ * What `paths` beside a page's loader gives: the params of each URL of its pattern that `millrace export` writes, as a
+ * list, or one after the other by a generator.
+ * @typeParam Pattern the pattern of its entry in the table, without groups.
+ */
+export type RoutePaths<Pattern extends EntryPattern = never> =
+  Iterable<Params<Pattern>> | AsyncIterable<Params<Pattern>>
 
 /** Answers one method of a resource route. */
 export type ResourceHandler = (args: never) => Response | Promise<Response>

@@ -83,6 +83,7 @@ interface SoundEntry<Pattern extends string, Server extends ServerModuleShape> {
   readonly loader?: () => Promise<{
     readonly loader?: (args: LoaderGiven<Pattern, Server>) => unknown
     readonly search?: unknown
+    readonly paths?: PathsOf<Pattern>
   }>
   readonly error?: () => Promise<ComponentModule<ErrorProps, FallbackFacts>>
   readonly loading?: () => Promise<ComponentModule<{}, FallbackFacts>>
@@ -99,6 +100,10 @@ interface ComponentModule<Props, Facts = Props> {
   readonly default: (props: Props) => ReactNode | Promise<ReactNode>
   readonly metadata?: Metadata | ((props: Facts) => Metadata)
 }
+
+type PathsOf<Pattern extends string> = () => Listed<Params<Pattern>> | Promise<Listed<Params<Pattern>>>
+
+type Listed<Value> = Iterable<Value> | AsyncIterable<Value>
 
 // The culprits of an entry.
 
@@ -126,7 +131,9 @@ type Fault<Member extends string, Module, Entry, Pattern extends string> = Membe
       ? LoaderFault<
           Module,
           Pattern,
-          Module extends { readonly search: unknown } ? never : 'exports neither loader nor search'
+          Module extends { readonly search: unknown } | { readonly paths: unknown }
+            ? PathsFault<Module, Pattern>
+            : 'exports neither loader nor search'
         >
       : Member extends 'layoutLoader'
         ? LoaderFault<Module, Pattern, 'exports no loader'>
@@ -175,9 +182,15 @@ type Named<Name extends string, Text> = Text extends string ? `${Name} ${Text}` 
 
 type LoaderFault<Module, Pattern extends string, Missing> = Module extends { readonly loader: infer Loader }
   ? Module extends ServerModuleShape
-    ? CalleeFault<Loader, LoaderGiven<Pattern, Module>, unknown>
+    ? FirstOf<CalleeFault<Loader, LoaderGiven<Pattern, Module>, unknown>, PathsFault<Module, Pattern>>
     : 'its loader is not a function, or its search is not a schema'
   : Missing
+
+type PathsFault<Module, Pattern extends string> = Module extends { readonly paths: infer Paths }
+  ? Paths extends PathsOf<Pattern>
+    ? never
+    : 'its paths() gives no list of the params of its pattern'
+  : never
 
 type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 

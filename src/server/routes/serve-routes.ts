@@ -11,6 +11,7 @@ import { serveForm } from './actions/serve-form.ts'
 import { serveCall, type CallParts } from './data/serve-call.ts'
 import { serveData } from './data/serve-data.ts'
 import type { Decision, MatchedRoute } from './decide/decision.ts'
+import { createFilePages } from './kept/file-pages.ts'
 import { createKeptPages, type KeptPages } from './kept/kept-pages.ts'
 import { servePage, type PageParts } from './render/serve-page.ts'
 import type { RequestForwarder } from './proxy/forward-request.ts'
@@ -23,6 +24,8 @@ interface RouteParts
   readonly log: Logger
   /** Answers of resource routes and of other origins in progress. */
   readonly streams: Shares
+  /** Whether the pages become files; see `createFilePages`. */
+  readonly forFiles: boolean
 }
 
 const PAGE_METHODS = 'GET, HEAD, OPTIONS'
@@ -34,7 +37,7 @@ const ACTION_PAGE_METHODS = 'GET, HEAD, POST, OPTIONS'
  */
 export function serveRoutes(parts: RouteParts): RequestHandler {
   const { decider, config } = parts
-  const kept = createKeptPages(parts)
+  const kept = parts.forFiles ? createFilePages(parts) : createKeptPages(parts)
   const data: CallParts = { ...parts, kept, renderTimeoutMs: config.renderTimeoutMs }
   const answer = answerDocuments({ ...parts, kept })
   return (req, _res, next) => {
@@ -87,6 +90,7 @@ function answerPage(
   context: RequestContext,
 ): Promise<void> | undefined {
   context.record.kind = 'document'
+  if (parts.forFiles) return parts.kept.serve(page, context)
   if (page.kind === 'none')
     return context.action === undefined ? servePage(parts, page, context) : serveForm(parts, page, context)
   const { method } = context.req

@@ -33,6 +33,19 @@ interface FoundPromises {
   readonly fromGetter: boolean
 }
 
+/** Resolves when all promises in a value, and in what these give, are settled. Does not reject. */
+export async function settlePromises(value: unknown, seen = new Set<object>()): Promise<void> {
+  if (isPlainJson(value)) return
+  await Promise.all(
+    promisesIn(value, seen).promises.map((promise) =>
+      promise.then(
+        (given) => settlePromises(given, seen),
+        () => undefined,
+      ),
+    ),
+  )
+}
+
 /** @param seen objects that were searched before; newly searched ones are added. */
 export function promisesIn(value: unknown, seen: Set<object>): FoundPromises {
   const promises: Promise<unknown>[] = []

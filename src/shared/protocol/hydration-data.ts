@@ -61,6 +61,8 @@ export interface HydrationState {
    * all routes.
    */
   readonly asks?: readonly string[]
+  /** The page is a file: data is in files too, as `route-data.ts` says. */
+  readonly files?: true
   /** Facts about the data for the route cache, by segment id; only for segments with non-default facts. */
   readonly meta?: Readonly<Record<string, SegmentMeta>>
   /** Set if a fallback replaces the page. */

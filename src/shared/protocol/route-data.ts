@@ -11,6 +11,9 @@
  * their segment as the chunks of a value stream (`value-stream.ts`); chunks of several segments may be
  * interleaved.
  *
+ * Pages that are files (`millrace export`) ask for `/_m/data<pathname>/all.data`, without a query: the same answer with all
+ * segments, by a server that knows no media type and sends no build. Its build is that of the head.
+ *
  * Values travel from the server to the browser only.
  */
 import type { RefusalKind } from '../control-flow.ts'
@@ -20,6 +23,9 @@ export const ROUTE_DATA_VERSION = 1
 
 /** Prefix of the URLs; the page's pathname follows. `/_m/data/` is the data of `/`. */
 export const ROUTE_DATA_PREFIX = '/_m/data'
+
+/** Last part of the path of a page's data where pages are files. */
+export const ROUTE_DATA_FILE = '/all.data'
 
 /** Query parameter that names requested segments. Pages cannot use this name. */
 export const SEGMENTS_PARAM = '_m'

@@ -35,6 +35,8 @@ export const routes = defineRoutes({
   '/hook/[id]': { page: () => import('./hook.tsx'), loader: () => import('./mill.server.ts') },
   '/gone': { page: () => import('./plain.tsx'), loader: () => import('./gone.server.ts') },
   '/filters': { page: () => import('./filters.tsx'), loader: () => import('./filters.server.ts') },
+  '/listed/[id]': { page: () => import('./plain.tsx'), loader: () => import('./listed.server.ts') },
+  '/pages/listed/[[...slug]]': { page: () => import('./listed.tsx'), loader: () => import('./any-listed.server.ts') },
   '/numbers/[id]': { page: () => import('./plain.tsx'), loader: () => import('./numbers.server.ts') },
   '/api/mills/[id]': { handler: () => import('./api.server.ts') },
   '/api/lists': { handler: () => import('./lists.server.ts') },
@@ -94,6 +96,16 @@ export async function loader({ params, search }: LoaderArgs<'/mills/[id]', Searc
   if (params.id === '') notFound()
   return { mill: params.id, page: search.page, late: Promise.resolve(1) }
 }
+`,
+  'listed.server.ts': `import type { LoaderArgs, RoutePaths } from 'millrace/server'
+export async function paths(): Promise<RoutePaths<'/listed/[id]'>> { return [{ id: '1' }] }
+export const loader = ({ params }: LoaderArgs<'/listed/[id]'>) => params.id
+`,
+  'any-listed.server.ts': `export async function* paths() { yield {}; yield { slug: ['a', 'b'] } }
+`,
+  'listed.tsx': `import type { PageProps } from 'millrace'
+type Props = PageProps<'/pages/listed/[[...slug]]', typeof import('./any-listed.server.ts')>
+export default function Listed({ params, data }: Props) { return (params.slug ?? []).length + String(data satisfies undefined) }
 `,
   'again.server.ts': `export { loader, search } from './mill.server.ts'
 `,
@@ -181,6 +193,9 @@ export function loader() { return { mill: '', page: 1, late: Promise.resolve(1) 
   'unparsed.server.ts': `import type { LoaderArgs } from 'millrace/server'
 export function loader({ search }: LoaderArgs<'/old/[id]', { readonly page: number }>) { return { mill: '', page: search.page, late: Promise.resolve(1) } }
 `,
+  'listed-ids.server.ts': `export const paths = () => [{ id: '1' }]
+export const loader = () => 1
+`,
   'nothing.server.ts': 'export const load = () => 1\n',
   'lower.server.ts': 'export const get = () => new Response()\n',
   'no-answer.server.ts': 'export const GET = () => ({ ok: true })\n',
@@ -227,6 +242,11 @@ const SLIPS: readonly (readonly [entry: string, says: string])[] = [
   [`'/a': { unauthorized: text }`, `'/a' unauthorized: its default export is not a component`],
   [`'/a/[name]': { page: plain, loader: fit }`, `'/a/[name]' loader: takes other params than the pattern has`],
   [`'/a/[id]': { page: plain, loader: unparsed }`, `'/a/[id]' loader: takes other search params than the schema`],
+  [
+    `'/a/[name]': { page: plain, loader: listed }`,
+    `'/a/[name]' loader: its paths() gives no list of the params of its`,
+  ],
+  [`'/a/[[...id]]': { page: plain, loader: listed }`, `'/a/[[...id]]' loader: its paths() gives no list of the params`],
   [`'/a': { page: plain, loader: nothing }`, `'/a' loader: exports neither loader nor search`],
   [`'/a': { layout: shell, layoutLoader: nothing }`, `'/a' layoutLoader: exports no loader`],
   [`'/a': { layout: shell, layoutLoader: fit }`, `'/a' layoutLoader: takes other params than the pattern has`],
@@ -250,9 +270,10 @@ const fit = () => import('./mill.server.ts'), other = () => import('./other.serv
 const otherSearch = () => import('./other-search.server.ts'), unparsed = () => import('./unparsed.server.ts')
 const frameLoader = () => import('./frame.server.ts'), nothing = () => import('./nothing.server.ts')
 const guard = () => import('./guard.server.ts'), api = () => import('./api.server.ts'), lower = () => import('./lower.server.ts')
+const listed = () => import('./listed-ids.server.ts')
 const noAnswer = () => import('./no-answer.server.ts'), noBody = () => import('./no-body.server.ts')
 export const modules = [mill, unheard, files, filters, old, memo, heads, wrongHead, bare, text, needy, frame, shell, failed, plain, fit]
-export const more = [other, otherSearch, unparsed, frameLoader, nothing, guard, api, lower, noAnswer, noBody]
+export const more = [listed, other, otherSearch, unparsed, frameLoader, nothing, guard, api, lower, noAnswer, noBody]
 `
 
 const isSlip = (file: string) => /^slip-\d+/.test(file)

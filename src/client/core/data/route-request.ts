@@ -8,6 +8,7 @@ import {
 import {
   BUILD_HEADER,
   PURPOSE_HEADER,
+  ROUTE_DATA_FILE,
   ROUTE_DATA_PREFIX,
   ROUTE_DATA_TYPE,
   SEGMENTS_PARAM,
@@ -19,7 +20,7 @@ import { parseRetryAfter } from '../../../shared/retry-after.ts'
 import { ServerFailure } from '../../react/boundaries.tsx'
 import type { RouteParams } from '../../react/route-view.ts'
 import type { Journal } from './journal.ts'
-import type { RouteAnswer } from './known-routes.ts'
+import { pathOf, type RouteAnswer } from './known-routes.ts'
 import { serverFailure } from './server-failures.ts'
 import { RouteCancelled, RouteLoadError } from '../../react/router-errors.ts'
 
@@ -86,6 +87,8 @@ type OwnRequest = { -readonly [Key in keyof RouteRequest]: RouteRequest[Key] }
 /** A request's environment. */
 export interface RouteRequestWorld {
   readonly buildId: string
+  /** As in `HydrationState`. */
+  readonly files?: true | undefined
   readonly fetch: typeof fetch
   now(): number
   /** An answer of another build has arrived. */
@@ -108,9 +111,12 @@ interface RouteRequestListener {
 }
 
 /** URL of the data of a page. */
-function routeDataUrl(href: string, wants: readonly string[] | undefined): string {
+function routeDataUrl({ href, wants, call }: RouteRequestOptions, files?: true): string {
+  if (files) return withBasePath(ROUTE_DATA_PREFIX) + pathOf(href).replace(/\/$/, '') + ROUTE_DATA_FILE
   const ids = wants?.length === 0 ? [''] : (wants ?? [])
-  const query = ids.map((id) => `${SEGMENTS_PARAM}=${encodeURIComponent(id)}`).join('&')
+  const query = [...ids.map((id) => `${SEGMENTS_PARAM}=${encodeURIComponent(id)}`), ...(call ? [call.query] : [])].join(
+    '&',
+  )
   return withBasePath(ROUTE_DATA_PREFIX) + href + (query && (href.includes('?') ? '&' : '?')) + query
 }
 
@@ -175,12 +181,14 @@ async function run(
   signal: AbortSignal,
 ): Promise<void> {
   const { body, headers, status } = await fetchRouteData(request, world, signal)
-  const { buildId } = world
+  const { buildId, files } = world
   const retryAfterMs = parseRetryAfter(headers.get('Retry-After'), world.now())
   Object.assign(request, { status, retryAfterMs })
   if (retryAfterMs !== undefined && (status >= 500 || status === 429)) world.busy(retryAfterMs)
   if ((headers.get(BUILD_HEADER) ?? buildId) !== buildId) world.outdated()
-  if (body === null || headers.get('Content-Type')?.split(';')[0] !== ROUTE_DATA_TYPE || status === 409) {
+  // A server of files knows no type for data; the reader refuses what is none.
+  const isOther = !files && headers.get('Content-Type')?.split(';')[0] !== ROUTE_DATA_TYPE
+  if (body === null || isOther || status === 409) {
     void body?.cancel()
     // 511 is a captive portal that wants to be seen (RFC 6585, section 6).
     const passing = (status >= 500 && status !== 511) || status === 429
@@ -198,12 +206,12 @@ async function run(
 }
 
 function fetchRouteData(
-  { href, wants, prefetch, call, force }: RouteRequestOptions,
+  request: RouteRequestOptions,
   world: RouteRequestWorld,
   signal: AbortSignal,
 ): Promise<Response> {
-  const url = routeDataUrl(href, wants)
-  return world.fetch(call ? `${url}${url.includes('?') ? '&' : '?'}${call.query}` : url, {
+  const { prefetch, call, force } = request
+  return world.fetch(routeDataUrl(request, world.files), {
     ...(call && { method: 'POST', body: call.body }),
     headers: {
       ...call?.headers,
@@ -212,7 +220,8 @@ function fetchRouteData(
     },
     priority: prefetch ? 'low' : 'high',
     redirect: 'manual',
-    cache: force ? 'no-cache' : 'default',
+    // A server of files says nothing about their lifetime, and browsers would guess.
+    cache: force || world.files ? 'no-cache' : 'default',
     signal,
   })
 }
@@ -220,12 +229,16 @@ function fetchRouteData(
 /** Writes the answer into the request, and calls the listener. */
 function sinkOf(
   request: OwnRequest,
-  { learn }: RouteRequestWorld,
+  { buildId, files, learn, outdated }: RouteRequestWorld,
   listener: RouteRequestListener,
   signal: AbortSignal,
 ): RouteDataSink {
   return {
     head(head) {
+      if (files && head.build !== buildId) {
+        outdated()
+        throw new RouteDataError('version')
+      }
       request.head = head
       learn?.(head.sessions, !!request.call)
       listener.head(head)

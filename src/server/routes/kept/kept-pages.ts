@@ -185,8 +185,8 @@ function refuse({ context, data }: Visit): void {
   sendConstantPage(context, { status: 503, message: texts.overloaded, texts }, headers)
 }
 
-/** Nothing of a raw header: the host is one of `ORIGIN`, or a valid one. */
-function askedPage({ route, params, search }: MatchedRoute, context: RequestContext): AskedDocument {
+/** What a request asks for. Nothing of a raw header: the host is one of `ORIGIN`, or a valid one. */
+export function askedPage({ route, params, search }: MatchedRoute, context: RequestContext): AskedDocument {
   const { clientAddress, pathname } = context
   const host = clientAddress.origin ?? clientAddress.host.toLowerCase()
   const of = route.definition.variants

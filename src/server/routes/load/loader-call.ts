@@ -8,6 +8,7 @@ import { watchSessions } from '../../secrets/session-reads.ts'
 import type { RawSearch } from '../../../shared/raw-search.ts'
 import { deferMembers, type Deferrable } from './deferred.ts'
 import type { SegmentFacts } from './segment-facts.ts'
+import { settlePromises } from '../../values/find-promises.ts'
 import { holdsSearch, trackSearch } from '../../values/track-search.ts'
 
 /** Parts of one call of a loader. */
@@ -85,6 +86,8 @@ export async function callLoader(call: LoaderCall): Promise<Deferrable> {
   const begin = (): unknown => run(args)
   const returned = context.services.dataLifetime.session === undefined ? begin() : watchSessions(facts, begin)
   const result = deferMembers(await returned, context)
+  // Values in the order in which they have become ready would make another file each time.
+  if (context.services.forFiles) await settlePromises(result.value)
   facts.isSettled = true
   const watched = Arguments.watched(args)
   // Reads inside a pending promise, or of the search object itself in the result, cannot be tracked: assume all params.

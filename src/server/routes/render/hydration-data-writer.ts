@@ -51,21 +51,29 @@ type HydrationDataWriter = (
   extras?: HydrationExtras,
 ) => HydrationData
 
+/** What all documents of an application have in common. */
+interface WriterOptions extends Pick<HydrationState, 'scope'> {
+  readonly asks?: HydrationState['asks'] | undefined
+  /** Whether the documents become files. */
+  readonly forFiles?: boolean
+}
+
 /** Creates the writer of an application. Text that all documents of a route share is cached. */
 export function createHydrationDataWriter(
   buildId: string,
-  { scope = 'path', asks }: Pick<HydrationState, 'scope'> & { readonly asks?: HydrationState['asks'] | undefined } = {},
+  { scope = 'path', asks, forFiles = false }: WriterOptions = {},
 ): HydrationDataWriter {
   /** Bound: one entry per route. */
   const starts = new Map<string | null, string>()
   const startOf = (route: string | null): string => {
     let start = starts.get(route)
     if (start === undefined) {
-      const fixed: Pick<HydrationState, 'v' | 'build' | 'route' | 'asks'> = {
+      const fixed: Pick<HydrationState, 'v' | 'build' | 'route' | 'asks' | 'files'> = {
         v: HYDRATION_DATA_VERSION,
         build: buildId,
         route,
         ...(asks && { asks }),
+        ...(forFiles && { files: true }),
       }
       start = `<script type="application/json" id="${HYDRATION_DATA_ELEMENT_ID}">${escapeJson(JSON.stringify(fixed).slice(0, -1))}`
       starts.set(route, start)

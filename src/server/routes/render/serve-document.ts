@@ -81,6 +81,8 @@ interface RendererParts {
   readonly renderTimeoutMs: number
   /** The parts of a URL on which the choice of its route depends; see `routeScope`. */
   readonly scope: NonNullable<RouteDataHead['scope']>
+  /** Whether the pages become files. */
+  readonly forFiles: boolean
   /** See `askedRoutes`. */
   readonly asks: HydrationState['asks'] | undefined
 }

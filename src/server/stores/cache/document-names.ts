@@ -37,6 +37,11 @@ export class SearchUses implements SearchListener {
     this.#keys = 'all'
   }
 
+  /** Whether it depends on none. */
+  get isEmpty(): boolean {
+    return this.#keys !== 'all' && this.#keys.size === 0
+  }
+
   /** Adds the facts of a segment. */
   add(uses: true | readonly string[] | undefined): void {
     if (uses === true) this.useAll()

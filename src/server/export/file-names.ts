@@ -1,0 +1,90 @@
+import { decodeSegment } from '../../shared/route-segment.ts'
+
+/** Bytes of one name in the usual file systems. */
+const MOST_NAME_BYTES = 255
+
+/** The place of a page among the files. */
+export interface PagePlace {
+  /** Its file, from the folder of the site. */
+  readonly file: string
+  /** The file of its data. */
+  readonly data: string
+}
+
+/** Why a path cannot be a file. */
+export interface PlaceFault {
+  readonly fault: string
+}
+
+/**
+ * The file that servers of files send for the path of a page: `/mills/a%20b` is `mills/a b/index.html`, and a path that ends
+ * in `.html` is that file.
+ * @param path of the table, percent-encoded, without query.
+ */
+export function placeOfPage(path: string): PagePlace | PlaceFault {
+  const name = nameOf(path)
+  if (typeof name !== 'string') return name
+  const folder = name === '' ? '' : `${name}/`
+  return { file: /\.html?$/i.test(name) ? name : `${folder}index.html`, data: `_m/data/${folder}all.data` }
+}
+
+/**
+ * The name of a path among the files, without a leading slash: servers of files decode the path of a URL once, and then
+ * take it for that of a file.
+ */
+export function nameOf(path: string): string | PlaceFault {
+  const names: string[] = []
+  for (const segment of path.split('/').slice(1)) {
+    const name = decodeSegment(segment)
+    const fault = name === undefined ? 'it does not decode' : faultOf(name)
+    if (fault !== undefined && path !== '/') return { fault }
+    names.push(name ?? '')
+  }
+  return names.join('/')
+}
+
+function faultOf(name: string): string | undefined {
+  if (name === '') return 'it has an empty segment'
+  if (name === '.' || name === '..') return `'${name}' would lead out of its folder`
+  // oxlint-disable-next-line no-control-regex -- just these
+  if (/[/\\\u0000-\u001f\u007f]/.test(name)) return `${JSON.stringify(name)} has a slash or a control character`
+  return Buffer.byteLength(name) > MOST_NAME_BYTES ? `a name of it is longer than ${MOST_NAME_BYTES} bytes` : undefined
+}
+
+/** The names of the files of a site. Bound: its files. */
+export class FileNames {
+  /** As written. */
+  readonly #files = new Set<string>()
+  /** Without case, and in one Unicode form: some file systems take such names for one. */
+  readonly #folded = new Map<string, string>()
+  readonly #folders = new Set<string>()
+
+  /** Whether there is a file of this name. */
+  has(name: string): boolean {
+    return this.#files.has(name)
+  }
+
+  /** All of them, sorted. */
+  get all(): readonly string[] {
+    return [...this.#files].toSorted()
+  }
+
+  /**
+   * Takes a name.
+   * @returns why that is not possible.
+   */
+  take(name: string): string | undefined {
+    const folded = name.normalize('NFC').toLowerCase()
+    const other = this.#folded.get(folded)
+    if (other !== undefined) return `${other} is there already${other === name ? '' : ', and differs by case alone'}`
+    if (this.#folders.has(folded)) return `${name} would be both a file and a folder`
+    const parents: string[] = []
+    for (let at = folded.indexOf('/'); at >= 0; at = folded.indexOf('/', at + 1)) parents.push(folded.slice(0, at))
+    const file = parents.find((parent) => this.#folded.has(parent))
+    if (file !== undefined) return `${this.#folded.get(file)} would be both a file and a folder`
+    for (const parent of parents) this.#folders.add(parent)
+    this.#folded.set(folded, name)
+    this.#files.add(name)
+    return undefined
+  }
+}

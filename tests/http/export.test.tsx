@@ -1,0 +1,339 @@
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Suspense, use } from 'react'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { Link } from '../../src/client/react/link.tsx'
+import type { AppDefinition } from '../../src/server/api/define-app.ts'
+import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
+import { NO_ASSETS } from '../../src/server/assets/manifest.ts'
+import { exportApplication } from '../../src/server/export/export-application.ts'
+import type { RouteDefinitions } from '../../src/shared/route-definition.ts'
+import { notFound, redirect } from '../../src/shared/control-flow.ts'
+import { openTestApp } from '../../src/testing/open-test-app.ts'
+import { PlainDocument } from '../../src/testing/plain-document.ts'
+import { recordsOf } from '../support/route-data.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import { moduleOf, page } from '../support/tiny-app.tsx'
+
+type Definition = Omit<AppDefinition, 'document' | 'routes'> & { readonly routes: RouteDefinitions }
+
+const hello = page(() => <h1>Hello</h1>)
+
+/** A folder of the test, and what is in it. */
+async function temporaryFolder() {
+  const temp = await makeTempDir('export')
+  onTestFinished(() => temp.remove())
+  const folder = join(temp.path, 'site')
+  return {
+    folder,
+    read: (name: string) => readFile(join(folder, name), 'utf8'),
+    async names() {
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+      const files = entries.filter((entry) => entry.isFile())
+      return files.map((file) => join(file.parentPath, file.name).slice(folder.length + 1)).toSorted()
+    },
+  }
+}
+
+interface Options {
+  readonly isPartial?: boolean
+  readonly environment?: Readonly<Record<string, string>>
+  readonly actionSegments?: readonly string[]
+}
+
+async function exported(folder: string, definition: Definition, options: Options = {}) {
+  const { isPartial = false, environment = {}, actionSegments = [] } = options
+  const app = openTestApp(definition as never, { environment, forFiles: true })
+  onTestFinished(() => app.stop())
+  return exportApplication({
+    app,
+    definition: { ...definition, document: PlainDocument } as AppDefinition,
+    manifest: { ...NO_ASSETS, actionSegments },
+    assets: undefined,
+    host: 'localhost',
+    folder,
+    isPartial,
+    onProgress: () => undefined,
+  })
+}
+
+const SITE: Definition = {
+  routes: {
+    '/': {
+      layout: page(({ children }: { children: unknown }) => <main>{children as never}</main>),
+      layoutLoader: moduleOf({ loader: () => delay(5, { at: new Date(0) }) }),
+      page: page(() => (
+        <>
+          <Link href="/mills/a%20b">A</Link>
+          <a href="/old?x=1#y">Old</a>
+          <a href="https://elsewhere.example/">Away</a>
+          <img alt="" src="/robots.txt" />
+        </>
+      )),
+      notFound: page(() => <h1>Not here</h1>),
+    },
+    '/mills/[id]': {
+      page: page(({ params, data }: { params: { id: string }; data: { late: Promise<string> } }) => (
+        <h1>
+          {params.id}
+          <Suspense>
+            <Late late={data.late} />
+          </Suspense>
+        </h1>
+      )),
+      loader: moduleOf({
+        async *paths() {
+          yield { id: 'a b' }
+          yield { id: 'ü' }
+        },
+        loader: () => ({ late: delay(2, 'late'), later: delay(1, new Map([[1, 2]])) }),
+      }),
+    },
+    '/gone': { page: hello, loader: moduleOf({ loader: () => redirect('/mills/ü') }) },
+    '/[locale]/about': { params: { locale: ['de', 'en'] }, page: hello },
+    '/old.html': { page: hello },
+    '/robots.txt': { handler: moduleOf({ GET: () => new Response('User-agent: *\n') }) },
+  },
+  rules: { redirects: [{ source: '/old', destination: '/mills/a%20b', permanent: true }] },
+}
+
+function Late({ late }: { late: Promise<string> }) {
+  return <i>{use(late)}</i>
+}
+
+test('each page is a file with its data, and so are redirects, missing pages and files of handlers', async () => {
+  const { folder, names, read } = await temporaryFolder()
+  const report = await exported(folder, SITE)
+  const pages = ['', 'de/about/', 'en/about/', 'gone/', 'mills/a b/', 'mills/ü/', 'old/', 'old.html/']
+  const files = pages.map((name) => (name === 'old.html/' ? 'old.html' : `${name}index.html`))
+  const data = pages.map((name) => `_m/data/${name}all.data`)
+  expect(await names()).toEqual(
+    ['.millrace-export.json', '404.html', '_m/build.json', 'robots.txt', ...files, ...data].toSorted(),
+  )
+  expect(report).toMatchObject({ pages: pages.length, leftOut: [] })
+
+  const mill = await read('mills/a b/index.html')
+  // React's own script for what streams in would be refused by the policy.
+  expect(mill).toMatch(/<h1>a b(?:<!--.*?-->)*<i>late<\/i>/)
+  expect(mill).toContain('"files":true')
+  const [, policy = ''] =
+    /<head><meta charset="utf-8"\/><meta http-equiv="Content-Security-Policy" content="([^"]*)"\/>/.exec(mill) ?? []
+  expect(policy).toMatch(/script-src &#39;self&#39; &#39;sha256-[^;]+&#39;;/)
+  expect(policy).not.toMatch(/nonce|unsafe-inline.*script|frame-ancestors|report/)
+  expect(await read('404.html')).toContain('<h1>Not here</h1>')
+  expect(await read('old/index.html')).toMatch(
+    /http-equiv="refresh" content="0;url=\/mills\/a%20b".*rel="canonical".*<a href="\/mills\/a%20b">/,
+  )
+  expect(await read('gone/index.html')).toContain('content="0;url=/mills/%C3%BC"')
+  expect(await read('robots.txt')).toBe('User-agent: *\n')
+  expect(await read('_m/data/gone/all.data')).toContain('"redirect":{"to":"/mills/%C3%BC"}')
+
+  const records = recordsOf(await read('_m/data/mills/ü/all.data'))
+  expect(records[0]).toMatchObject({ build: 'development', route: '/mills/[id]' })
+  const segments = records.flatMap(({ segment }) => segment ?? [])
+  expect(segments).toEqual(['/#layout', '/mills/[id]#page'])
+})
+
+test('the same application gives the same bytes, and files that are the same keep their time', async () => {
+  const [one, other] = [await temporaryFolder(), await temporaryFolder()]
+  await exported(one.folder, SITE)
+  await exported(other.folder, SITE)
+  for (const name of await one.names()) expect([name, await other.read(name)]).toEqual([name, await one.read(name)])
+  const file = join(one.folder, 'mills/ü/index.html')
+  await utimes(file, 1_000, 1_000)
+  const { '/[locale]/about': _about, ...rest } = SITE.routes
+  const changed = { ...rest, '/old.html': { page: page(() => <h1>Changed</h1>) } }
+  await exported(one.folder, { ...SITE, routes: changed })
+  expect((await stat(file)).mtimeMs).toBe(1_000_000)
+  expect(await one.read('old.html')).toContain('Changed')
+  expect((await one.names()).filter((name) => name.includes('about'))).toEqual([])
+})
+
+describe('what cannot be a file', () => {
+  const loader = (run: (args: LoaderArgs) => unknown) => ({ page: hello, loader: moduleOf({ loader: run }) })
+  const routes: RouteDefinitions = {
+    '/': { page: hello },
+    '/guarded': { guard: moduleOf({ guard: () => undefined }) },
+    '/guarded/[id]': { page: hello },
+    '/posts': { page: hello },
+    '/api': { handler: moduleOf({ GET: () => new Response('') }) },
+    '/files/[id]': { handler: moduleOf({ GET: () => new Response('') }) },
+    '/slot': { page: hello, loader: moduleOf({ loader: () => 1, visitor: () => 2 }) },
+    '/searched': { page: hello, loader: moduleOf({ search: z.object({}) }) },
+    '/reads-search': loader(({ search }) => search['q'] ?? ''),
+    '/shows-search': { page: page(({ search }: { search: { q?: string } }) => <p>{search.q}</p>) },
+    '/cookie': loader(({ context }) => context.cookie('user') ?? ''),
+    '/deferred-cookie': loader(({ context }) => ({ late: delay(1).then(() => context.cookie('late') ?? '') })),
+    '/missing': loader(() => notFound()),
+    '/broken': loader(() => {
+      throw new Error('broken')
+    }),
+    '/unlisted/[id]': { page: hello },
+    '/up/[[...path]]': {
+      page: hello,
+      loader: moduleOf({
+        paths: () => [
+          { path: ['..', 'etc'] },
+          { path: ['a/b'] },
+          { path: ['a\0b'] },
+          { path: ['x'.repeat(256)] },
+          { path: 'x' },
+        ],
+      }),
+    },
+    '/case/[id]': {
+      page: hello,
+      loader: moduleOf({ paths: async () => [{ id: 'Mill' }, { id: 'mill' }, { id: 'u\u0308' }, { id: '\u00fc' }] }),
+    },
+    '/both/[id]': { page: hello, loader: moduleOf({ paths: () => [{ id: 'index.html' }] }) },
+    '/both': { page: hello },
+    '/failing/[id]': {
+      page: hello,
+      loader: moduleOf({
+        *paths() {
+          yield { id: '1' }
+          throw new Error('no database')
+        },
+      }),
+    },
+  }
+  const rules: Definition['rules'] = {
+    redirects: [
+      { source: '/any/:id', destination: '/', permanent: true },
+      { source: '/icon.ico', destination: '/', permanent: true },
+      { source: '/has', has: [{ type: 'cookie', key: 'a' }], destination: '/', permanent: true },
+    ],
+    rewrites: [{ source: '/proxied', destination: 'https://elsewhere.example/' }],
+  }
+  const definition = { routes, rules }
+  const options = { actionSegments: ['/posts#page'] }
+  const faults = [
+    ['/api', /handler/],
+    ['/both/index.html (/both/[id])', /both a file and a folder|is there already/],
+    ['/broken', /500/],
+    [/^\/case\/[Mm]ill \(/, /differs by case alone/],
+    [/^\/case\/(?:%C3%BC|u%CC%88) \(/, /differs by case alone/],
+    ['/cookie', /cookie user/],
+    ['/deferred-cookie', /cookie late/],
+    ['/failing/[id]', /no database/],
+    ['/files/[id]', /handler/],
+    ['/guarded/[id]', /guard/],
+    ['/missing', /404/],
+    ['/posts', /actions/],
+    ['/reads-search', /query/],
+    ['/searched', /query/],
+    ['/shows-search', /query/],
+    ['/slot', /slot/],
+    ['/unlisted/[id]', /paths\(\)/],
+    ['/up/[[...path]]', /dot segment/],
+    ['/up/[[...path]]', /not text/],
+    [/^\/up\/a%00b/, /control character/],
+    [/^\/up\/a%2Fb/, /slash/],
+    [/^\/up\/x+ /, /255 bytes/],
+    ['redirect /any/:id', /any number/],
+    ['redirect /has', /conditions/],
+    ['redirect /icon.ico', /kind of file/],
+    ['rewrite /proxied', /another server/],
+  ] as const
+
+  test('stops the export with all routes and reasons, and nothing has changed', async () => {
+    const { folder, names } = await temporaryFolder()
+    const failure: unknown = await exported(folder, definition, options).catch((thrown: unknown) => thrown)
+    expect(failure).toMatchObject({ name: 'ExportError', kind: 'unfit' })
+    const { faults: found, message } = failure as { faults: { what: string; reason: string }[]; message: string }
+    for (const [what, reason] of faults) {
+      const named = found.filter((fault) => (typeof what === 'string' ? fault.what === what : what.test(fault.what)))
+      expect([what, named.some((fault) => reason.test(fault.reason))]).toEqual([what, true])
+    }
+    expect(found).toHaveLength(faults.length)
+    expect(message).toContain('--partial')
+    expect(await names()).toEqual([])
+  })
+
+  test('is left out of a partial export and named', async () => {
+    const { folder, names } = await temporaryFolder()
+    const { leftOut } = await exported(folder, definition, { ...options, isPartial: true })
+    expect(leftOut).toHaveLength(faults.length)
+    const pages = (await names())
+      .filter((name) => name.endsWith('/index.html'))
+      .map((name) => name.toLowerCase().normalize('NFC'))
+    expect(pages).toEqual(['both/index.html', 'case/mill/index.html', 'case/ü/index.html', 'failing/1/index.html'])
+  })
+})
+
+describe('a link that leads nowhere', () => {
+  const linking = (href: string) => page(() => <a href={href}>x</a>)
+  const about = { '/about': { page: hello } }
+  test.for([
+    ['/nowhere', '/nowhere'],
+    ['/about/more', '/about/more'],
+    ['/About', '/About'],
+    ['more?x#y', '/links/more'],
+    ['//localhost:1/x', undefined],
+    ['mailto:a@b.example', undefined],
+    ['/about#x', undefined],
+    ['about', '/links/about'],
+    ['../about', undefined],
+    ['#nowhere', undefined],
+    ['?nowhere', undefined],
+  ] as const)('%s', async ([href, named]) => {
+    const { folder } = await temporaryFolder()
+    const result = exported(folder, { routes: { ...about, '/links': { page: linking(href) } } })
+    if (named === undefined) await expect(result).resolves.toMatchObject({ pages: 2 })
+    else await expect(result).rejects.toThrow(`  ${named}: a link on /links leads there\n`)
+  })
+
+  test('stops a partial export too, unless the application has something there that is left out', async () => {
+    const posts = {
+      '/posts/[id]': { page: hello },
+      '/listed/[id]': { page: hello, loader: moduleOf({ paths: () => [] }) },
+    }
+    const { folder, read } = await temporaryFolder()
+    const link = (href: string) => ({ routes: { ...posts, '/links': { page: linking(href) } } })
+    await exported(folder, link('/posts/7'), { isPartial: true })
+    // The browser's router asks for no document in vain.
+    expect(await read('_m/data/posts/7/all.data')).toBe(
+      '{"v":1,"build":"development","document":true}\n{"done":true}\n',
+    )
+    await expect(exported(folder, link('/listed/7'), { isPartial: true })).rejects.toMatchObject({ kind: 'dead-links' })
+    await expect(exported(folder, link('/nowhere'), { isPartial: true })).rejects.toMatchObject({ kind: 'dead-links' })
+    expect(await read('links/index.html')).toContain('/posts/7')
+  })
+})
+
+test('a folder that holds other files is left alone', async () => {
+  const { folder, names } = await temporaryFolder()
+  const site = { routes: { '/': { page: hello } } }
+  await exported(folder, site)
+  await mkdir(join(folder, 'photos'))
+  await writeFile(join(folder, 'photos/mine.jpg'), 'mine')
+  await expect(exported(folder, site)).rejects.toThrow(/holds photos\/mine\.jpg/)
+  expect(await names()).toContain('photos/mine.jpg')
+})
+
+test('many pages pass through, a few at one time', async () => {
+  const { folder, names } = await temporaryFolder()
+  const state = { running: 0, most: 0, listed: 0, furthest: 0 }
+  const loader = async ({ params }: LoaderArgs) => {
+    state.most = Math.max(state.most, (state.running += 1))
+    state.furthest = Math.max(state.furthest, state.listed - Number(params['id']))
+    await Promise.resolve()
+    state.running -= 1
+    return params['id']
+  }
+  function* paths() {
+    for (let id = 0; id < 400; id += 1) {
+      state.listed = id
+      yield { id: String(id) }
+    }
+  }
+  const { pages } = await exported(folder, {
+    routes: { '/[id]': { page: hello, loader: moduleOf({ loader, paths }) } },
+  })
+  expect(pages).toBe(400)
+  expect((await names()).filter((name) => name.endsWith('index.html'))).toHaveLength(400)
+  expect(state.most).toBeLessThanOrEqual(8)
+  expect(state.furthest).toBeLessThanOrEqual(16)
+})
