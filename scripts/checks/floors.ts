@@ -24,7 +24,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
     ['route-table', 'route-table-faults'],
   ],
   'src/client': [
-    ['module-types', 'offer-reload'],
+    ['module-types', 'offer-reload', 'public-env'],
     ['react', 'define-routes'],
     ['core', 'reports', 'hooks', 'lazy-router'],
     ['actions', 'inspect', 'free-document'],

@@ -10,6 +10,8 @@ export { ClientOnly, type ClientOnlyProps } from './react/client-only.tsx'
 export { useNonce, useServerInsertedHTML } from './hooks/use-server-document.ts'
 export { Link, type LinkProps, type Prefetch } from './react/link.tsx'
 export { Form, type FormProps } from './react/form.tsx'
+export { publicEnv } from './public-env.ts'
+export type { PublicEnv } from '../shared/public-env.ts'
 export { useLocation, type PageLocation } from './hooks/use-location.ts'
 export {
   useFetcher,

@@ -3,6 +3,7 @@ import type { DestinationStream, Logger } from 'pino'
 import { withBasePath } from '../shared/base-path.ts'
 import { createModuleCache } from '../client/react/module-cache.ts'
 import { compileRules } from '../shared/rules/compile-rules.ts'
+import { bindPublicEnv } from '../shared/public-env.ts'
 import { createRouteTable } from '../shared/route-table.ts'
 import { validateRouteTable } from '../shared/route-table-faults.ts'
 import type { AppDefinition } from './api/define-app.ts'
@@ -41,6 +42,7 @@ import type { CallJudge } from './routes/actions/take-action.ts'
 import { createDropTopics } from './routes/resources/drop-topics.ts'
 import { createSessionWatch } from './routes/resources/session-watch.ts'
 import { createDocumentPolicies, type PolicyOptions } from './routes/render/document-policy.ts'
+import { createEnvBlock } from './routes/render/env-block.ts'
 import { createImportMap } from './routes/render/import-map.ts'
 import type { SharedMarkup } from './routes/render/route-assets.ts'
 import { createDocumentRenderer } from './routes/render/serve-document.ts'
@@ -120,7 +122,9 @@ export type AppParts = ReturnType<typeof createAppParts>
 export function createAppParts(options: CreateAppOptions) {
   const { app: definition, config = readConfig({}), assets, onRevalidate, adoption, forFiles = false } = options
   const now = options.now ?? (() => Date.now())
-  if (definition.env !== undefined) bindEnv(definition.env, options.environment ?? process.env)
+  const publicEnv = definition.env && bindEnv(definition.env, options.environment ?? process.env)
+  bindPublicEnv(publicEnv)
+  const envBlock = publicEnv && createEnvBlock(publicEnv)
   validateRouteTable(definition.routes)
   const table = createRouteTable(definition.routes)
   if (definition.reports !== false) checkTunnelPath(config.reportTunnelPath, table)
@@ -142,6 +146,7 @@ export function createAppParts(options: CreateAppOptions) {
     buildId: manifest.buildId,
     onRevalidate,
     forFiles,
+    publicEnvHash: envBlock?.hash,
     now,
     adoptAction: adoption?.adopt,
     // Without a handler there is no event stream, and answers need no time.
@@ -202,7 +207,7 @@ export function createAppParts(options: CreateAppOptions) {
       document: definition.document,
       modules,
       manifest,
-      shared: sharedMarkup(definition, manifest, reporting.recorder, reporting.reports.tunnelPath),
+      shared: { ...sharedMarkup(definition, manifest, reporting.recorder, reporting.reports.tunnelPath), envBlock },
       renderTimeoutMs: config.renderTimeoutMs,
       scope,
       forFiles,

@@ -1,7 +1,7 @@
 /** Public interface for an application's `app.ts` and its `*.server.ts` modules. Never part of the browser's bundle. */
 export { defineApp, type AppDefinition, type AppStart, type AppStop, type ReportOptions } from './api/define-app.ts'
 export { createApp, type CreateAppOptions, type CreatedApp } from './create-app.ts'
-export { defineEnv, type Env, type Environment } from './api/define-env.ts'
+export { defineEnv, type Env, type EnvOptions, type Environment } from './api/define-env.ts'
 export { millrace, type EmbeddedApp, type MillraceOptions } from './api/millrace.ts'
 export { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../shared/control-flow.ts'
 export { redirectBack, type ReferredRequest } from './api/redirect-back.ts'

@@ -33,7 +33,7 @@ export interface Services extends RequestServices {
 interface ServiceOptions
   extends
     Pick<DataCacheOptions, 'buildId' | 'onRevalidate' | 'now' | 'drops'>,
-    Pick<RequestServices, 'adoptAction' | 'texts' | 'forFiles'> {
+    Pick<RequestServices, 'adoptAction' | 'texts' | 'forFiles' | 'publicEnvHash'> {
   /** Name of the application's package, if it has one. */
   readonly application?: string | undefined
   /** Default: the runtime's own. */
@@ -70,6 +70,7 @@ export function createServices(
     adoptAction,
     texts,
     forFiles,
+    publicEnvHash,
     dataLifetime = {},
     hasReports = true,
     ...cache
@@ -134,6 +135,7 @@ export function createServices(
     adoptAction,
     texts,
     forFiles,
+    publicEnvHash,
     onDraining,
     warnOnce: warnOnceTo(log),
     get limits() {

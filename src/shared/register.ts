@@ -5,6 +5,8 @@
  *       interface Register { routes: typeof routes }
  *     }
  *
+ * `env` beside it, of the type of what `defineEnv` gives, types `publicEnv()`.
+ *
  * From then on a pattern that is not in the table does not compile, and neither does a link to a path that no pattern
  * matches. Without it every pattern and path is a `string`.
  */

@@ -1,3 +1,5 @@
+import { isJsonValue } from '../../shared/protocol/hydration-data.ts'
+import type { WithPublic } from '../../shared/public-env.ts'
 import { checkValue, issuePath, type Schema, type SchemaOutput } from '../../shared/schema.ts'
 import { ConfigError } from '../config/config.ts'
 
@@ -6,11 +8,24 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 const BIND = Symbol('millrace.env')
 
-/** The application's own variables, typed. */
-export type Env<Values extends object> = Readonly<Values> & {
-  /** Reads this environment from now on. Called by the runtime. */
-  readonly [BIND]: (environment: Environment) => void
+/** Options of `defineEnv`. */
+export interface EnvOptions<Name extends string> {
+  /**
+   * Names of variables that browsers may see: `publicEnv` of `millrace` gives their values on both sides, and each document
+   * contains them. They are read when the server starts, so that one build serves several environments. Their values must be
+   * what JSON can represent. Default: none.
+   */
+  readonly public?: readonly Name[] | undefined
 }
+
+/**
+ * The application's own variables, typed.
+ * @typeParam Public the names that browsers may see.
+ */
+export type Env<Values extends object, Public extends string = never> = Readonly<Values> & {
+  /** Reads this environment from now on, and gives the public values. Called by the runtime. */
+  readonly [BIND]: (environment: Environment) => object | undefined
+} & WithPublic<Pick<Values, Public & keyof Values>>
 
 /**
  * Declares the environment of an application. Give it to `defineApp` as `env`: the server then checks it before it accepts
@@ -19,16 +34,21 @@ export type Env<Values extends object> = Readonly<Values> & {
  * Nothing is read before the first access or the start, so that a build needs no environment.
  * @param schema of the variables by their names, such as `z.object({ SMTP_URL: z.url() })`. Unset variables are absent, and
  * empty ones count as unset. It must be synchronous.
+ * @param options names what browsers may see.
  * @returns its output, read on first access from the server's environment.
  * @throws {ConfigError} on access, for an environment that does not fit.
  */
-export function defineEnv<const Own extends Schema<object>>(schema: Own): Env<SchemaOutput<Own> & object> {
+export function defineEnv<
+  const Own extends Schema<object>,
+  const Name extends keyof SchemaOutput<Own> & string = never,
+>(schema: Own, { public: names = [] }: EnvOptions<Name> = {}): Env<SchemaOutput<Own> & object, Name> {
   let environment: Environment = process.env
   let values: object | undefined
   const read = (): object => (values ??= readEnvironment(schema, environment))
-  const bind = (given: Environment): void => {
+  const bind = (given: Environment): object | undefined => {
     environment = given
     values = readEnvironment(schema, given)
+    return names.length === 0 ? undefined : publicValues(values, names)
   }
   return new Proxy(
     {},
@@ -45,15 +65,32 @@ export function defineEnv<const Own extends Schema<object>>(schema: Own): Env<Sc
       defineProperty: () => false,
       deleteProperty: () => false,
     },
-  ) as Env<SchemaOutput<Own> & object>
+  ) as Env<SchemaOutput<Own> & object, Name>
 }
 
 /**
  * Checks the environment of an application, and lets it read this one.
+ * @returns the values that browsers may see; `undefined` if there are none.
  * @throws {ConfigError} in one line that names every variable that does not fit.
  */
-export function bindEnv(env: Env<object>, environment: Environment): void {
-  env[BIND](environment)
+export function bindEnv(env: Env<object>, environment: Environment): object | undefined {
+  return env[BIND](environment)
+}
+
+/** Both sides have a copy of what JSON makes of them. */
+function publicValues(values: object, names: readonly string[]): object {
+  const picked = names.map((name) => [name, (values as Record<string, unknown>)[name]] as const)
+  const unset = picked.filter(([, value]) => value === undefined).map(([name]) => name)
+  const [first, ...others] = unset
+  if (first !== undefined) {
+    throw new ConfigError(
+      first,
+      ['is not set, and browsers need it', ...others.map((name) => `${name}: too`)].join('; '),
+    )
+  }
+  const odd = picked.find(([, value]) => !isJsonValue(value))
+  if (odd !== undefined) throw new ConfigError(odd[0], 'browsers need it, and JSON cannot represent its value')
+  return Object.freeze(JSON.parse(JSON.stringify(Object.fromEntries(picked))) as object)
 }
 
 function readEnvironment(schema: Schema, environment: Environment): object {

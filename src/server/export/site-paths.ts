@@ -63,6 +63,7 @@ async function pageFault(
   { actionSegments }: SiteFacts,
 ): Promise<string | undefined> {
   if (chain.some((entry) => entry.definition.guard !== undefined)) return `it has a guard, ${NEEDS_SERVER}`
+  if (definition.variants !== undefined) return `it has variants, and each needs a server that chooses`
   const ids = [...chain.map((entry) => layoutId(entry.key)), pageId(key)]
   if (ids.some((id) => actionSegments.includes(id))) return 'it has actions, which need a server'
   const modules = await Promise.all(

@@ -25,12 +25,21 @@ export const routes = defineRoutes({
   '/files/[...path]': { handler: () => import('./mill.server.ts') },
 })
 
-declare module 'millrace' { interface Register { routes: typeof routes } }
+declare module 'millrace' { interface Register { routes: typeof routes; env: typeof import('./env.server.ts').env } }
+`
+
+const ENV = `import { z } from 'zod'
+import { defineEnv } from 'millrace/server'
+export const env = defineEnv(z.object({ SHOP: z.string(), MOST: z.coerce.number(), SMTP_URL: z.url() }), { public: ['SHOP', 'MOST'] })
 `
 
 /** Modules whose types depend on the table, which names them: none of these may make a circle. */
 const SOUND: Readonly<Record<string, string>> = {
   'routes.ts': ROUTES,
+  'env.server.ts': ENV,
+  'configured.tsx': `import { publicEnv } from 'millrace'
+export const shown = publicEnv().SHOP.padEnd(publicEnv().MOST)
+`,
   'error.tsx': `import { Link } from 'millrace'
 export default function Failed() { return <Link href="/">Home</Link> }
 `,
@@ -108,6 +117,10 @@ const SLIPS: readonly (readonly [line: string, says: string])[] = [
   [
     `export const is = (args: import('millrace/server').LoaderArgs<'/words/[id]'>) => args.variants.language === 'fr'`,
     'no overlap',
+  ],
+  [
+    `export const key = import('millrace').then((own) => own.publicEnv().SMTP_URL)`,
+    `Property 'SMTP_URL' does not exist`,
   ],
   [`export type Props = PageProps<'/mils/[id]'>`, `'"/mils/[id]"'`],
   [`export type Props = PageProps<'/docs'>`, `'"/docs"'`],
@@ -269,6 +282,9 @@ describe('with its table registered, an application', { timeout: COMPILER_TIMEOU
     const messages = await compileProgram({
       ...SOUND,
       'routes.ts': unregistered,
+      'configured.tsx': `import { publicEnv } from 'millrace'
+export const shown = String(publicEnv()['SHOP'])
+`,
       'slip.tsx': `${SLIP_HEAD}export const link = <Link href={text}>{href('/none/[id]', { id: text })}</Link>\n`,
     })
     expect([...messages]).toEqual([])

@@ -189,10 +189,11 @@ function refuse({ context, data }: Visit): void {
 export function askedPage({ route, params, search }: MatchedRoute, context: RequestContext): AskedDocument {
   const { clientAddress, pathname } = context
   const host = clientAddress.origin ?? clientAddress.host.toLowerCase()
+  const { publicEnvHash } = context.services
   const of = route.definition.variants
   const variants = of && variantsOf(of, context).values
   return {
-    page: JSON.stringify([host, isSecure(clientAddress), route.key, pathname, params, variants]),
+    page: JSON.stringify([host, isSecure(clientAddress), route.key, pathname, params, variants, publicEnvHash]),
     variants,
     search: parseSearch(search),
     queries: [context.search, search],

@@ -3,6 +3,7 @@ import { shownChain, type RouteView } from '../../../client/react/route-view.ts'
 import type { AssetManifest } from '../../assets/manifest.ts'
 import type { PageRecorder } from '../../reports/sdk/page-recorder.ts'
 import type { DocumentPolicies } from './document-policy.ts'
+import type { EnvBlock } from './env-block.ts'
 import type { ImportMap } from './import-map.ts'
 
 /** The assets of a document in its first bytes. */
@@ -28,6 +29,8 @@ export interface SharedMarkup {
   readonly recorder?: PageRecorder | undefined
   /** The integrity of each script, including those that no tag names. */
   readonly importMap?: ImportMap | undefined
+  /** The public configuration, if there is any. */
+  readonly envBlock?: EnvBlock | undefined
   /** As `DocumentAssets.policiesFor`. */
   readonly policiesFor: (secure: boolean) => DocumentPolicies
 }
@@ -44,7 +47,7 @@ export function createDocumentAssets(
   shared: SharedMarkup,
 ): (view: RouteView) => DocumentAssets {
   const known = new WeakMap<RouteView['chain'], Map<string, DocumentAssets>>()
-  const build = manifest.buildId + (shared.recorder?.source ?? '')
+  const build = manifest.buildId + (shared.recorder?.source ?? '') + (shared.envBlock?.hash ?? '')
   return (view) => {
     const { chain, outcome } = view
     let byOutcome = known.get(chain)
@@ -62,7 +65,7 @@ export function createDocumentAssets(
 function describeAssets(
   view: RouteView,
   manifest: AssetManifest,
-  { recorder, importMap, policiesFor }: SharedMarkup,
+  { recorder, importMap, envBlock, policiesFor }: SharedMarkup,
 ): Omit<DocumentAssets, 'build'> {
   const scripts = new Set<string>()
   const styles = new Set(manifest.entryStyles)
@@ -96,7 +99,7 @@ function describeAssets(
   const record = recorder === undefined ? '' : `<script nonce="${NONCE_MARK}">${recorder.script}</script>`
   // An import map applies only to modules that are loaded after it.
   const map = importMap === undefined ? '' : `<script type="importmap" nonce="${NONCE_MARK}">${importMap.text}</script>`
-  const head = map + record + styleTags.join('') + preloads.join('')
+  const head = (envBlock?.element ?? '') + map + record + styleTags.join('') + preloads.join('')
   // Only what must load first; the other tags are in the same packet, and long headers cost every answer.
   const link = [
     ...[...styles].map((href) => `<${href}>; rel=preload; as=style`),

@@ -1,0 +1,25 @@
+import { bindPublicEnv, boundPublicEnv, PUBLIC_ENV_ID, type PublicEnv } from '../shared/public-env.ts'
+
+/**
+ * The variables that the application's `defineEnv` names as `public`, with the values that the server was started with. Works
+ * in loaders, actions and components, on the server and in the browser: a plain object, which a message to a worker may
+ * contain. Call it inside of functions: while a build evaluates modules, nothing is set.
+ * @throws {Error} where nothing is set: in a worker, or in an application without such variables.
+ */
+export function publicEnv(): PublicEnv {
+  return (boundPublicEnv() ?? readDocument()) as PublicEnv
+}
+
+function readDocument(): object {
+  // Visitors' HTML may have any id, but no scripts, and is not in the head.
+  const block = globalThis.document?.querySelector(`head>script#${PUBLIC_ENV_ID}`)
+  if (!block) {
+    throw new Error(
+      'publicEnv: no values are set here. Name variables in defineEnv(schema, { public: [...] }), give that to defineApp as ' +
+        'env, call publicEnv inside of functions only, and send workers its result by postMessage.',
+    )
+  }
+  const values: object = Object.freeze(JSON.parse(block.textContent) as object)
+  bindPublicEnv(values)
+  return values
+}

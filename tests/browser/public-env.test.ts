@@ -1,0 +1,26 @@
+import { join, resolve } from 'node:path'
+import { startBuild, untilAlive } from 'millrace/testing'
+import { expect } from 'vitest'
+import { buildApplication } from '../../scripts/build/build-application.ts'
+import { browserTest } from '../support/browser.ts'
+import { heading, clickLink } from '../support/router-page.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+
+const PROJECT = resolve(import.meta.dirname, '../..')
+
+browserTest('one build serves two environments, each hydrated with its own values', async ({ open }) => {
+  await using folder = await makeTempDir('env')
+  const out = join(folder.path, 'dist')
+  await buildApplication({ root: PROJECT, app: join(PROJECT, 'tests/fixtures/export-app'), out }, {})
+  for (const name of ['Mills <b>&amp;', 'Stones']) {
+    await using server = await startBuild(out, { environment: { SHOP_NAME: name } })
+    const page = await open({ context: { baseURL: await server.origin() } })
+    await page.goto('/mills/1')
+    await untilAlive(page)
+    expect(await page.getByTestId('shop').textContent()).toBe(name)
+    await clickLink(page, 'Two')
+    await heading(page, 'Mill 2')
+    expect(await page.getByTestId('shop').textContent()).toBe(name)
+    expect(await page.content()).not.toContain('key-of-the-server')
+  }
+})
