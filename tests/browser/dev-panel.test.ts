@@ -25,7 +25,22 @@ export default function DeskPage() {
   )
 }
 `,
+  'desk/kept.server.ts': `export const loader = ({ params: { name }, context }: { params: { name: string }, context: { cookie(name: string): unknown } }) =>
+  ({ name, for: name === 'own' ? context.cookie('who') : 'all' })
+`,
+  'desk/kept-page.tsx': `export default ({ data }: { data: { name: string } }) => (
+  <main><h1>Kept {data.name}</h1><a href="/kept/all" data-prefetch="none">all</a><a href="/kept/own" data-prefetch="none">own</a></main>
+)
+`,
 }
+
+const ENTRIES = `'/desk': { page: () => import('./desk/page.tsx') },
+  '/kept/[name]': {
+    cache: 'shared',
+    page: () => import('./desk/kept-page.tsx'),
+    loader: () => import('./desk/kept.server.ts'),
+  },
+  '/ahead'`
 
 /** The router's pages in a development server, one for the file. */
 const browserTest = routerTest.extend('dev', { scope: 'file' }, async ({}, { onCleanup }) => {
@@ -33,10 +48,7 @@ const browserTest = routerTest.extend('dev', { scope: 'file' }, async ({}, { onC
     await mkdir(join(app, 'desk'))
     for (const [file, text] of Object.entries(DESK)) await writeFile(join(app, file), text)
     const routes = await readFile(join(app, 'routes.ts'), 'utf8')
-    await writeFile(
-      join(app, 'routes.ts'),
-      routes.replace("'/ahead'", "'/desk': { page: () => import('./desk/page.tsx') },\n  '/ahead'"),
-    )
+    await writeFile(join(app, 'routes.ts'), routes.replace("'/ahead'", ENTRIES))
   }
   const project = await startDevProject('router-app', { PUBLIC_EDITION: 'dev' }, { prepare })
   onCleanup(() => project.close())
@@ -110,6 +122,25 @@ describe('the panel of the development server', () => {
     await cell(page, 'entries', /\/mills\/\[id\]#page/, 'reusable').waitFor()
     await cell(page, 'entries', /\/mills\/\[id\]#page/, 'mill:1').waitFor()
     expect(await isSameDocument(page)).toBe(true)
+    await leave(page)
+  })
+
+  browserTest('says of kept pages how they were answered, and a warning why one is not kept', async ({ open, dev }) => {
+    const page = await open({ context: { baseURL: dev.origin } })
+    await page.goto('/kept/all?millrace-panel')
+    await untilAlive(page)
+    await section(page, /Requests/)
+    await cell(page, 'requests', '/kept/all', /^(?:miss|hit)$/).waitFor()
+    await clickLink(page, 'own')
+    await heading(page, 'Kept own')
+    await cell(page, 'requests', '/kept/own', 'bypass: cookie who').waitFor()
+    const warning = page.locator('millrace-warnings article').filter({ hasText: 'Page that is not kept' })
+    await warning.getByText('cookie who').waitFor({ state: 'attached' })
+    await page.goto('/kept/own')
+    await untilAlive(page)
+    await clickLink(page, 'all')
+    await heading(page, 'Kept all')
+    await cell(page, 'requests', '/kept/all', 'hit').waitFor()
     await leave(page)
   })
 

@@ -33,6 +33,7 @@ describe('the data of a kept page', () => {
     expect(again.text).toBe(first.text)
     expect(again.headers).toMatchObject({
       age: '2',
+      'server-timing': 'cache;desc="hit"',
       'cache-status': 'Millrace; hit; ttl=3',
       'cache-control': 'public, no-cache',
       'content-length': String(Buffer.byteLength(first.text)),
@@ -170,6 +171,7 @@ describe('the data of a kept page', () => {
       expect(statusOf(answer)).toBe('Millrace; fwd=bypass; detail="cookie name"')
       expect(answer.text).toContain(`"name":"${name}"`)
       expect(answer.headers['cache-control']).toBe('private, no-store')
+      expect(answer.headers['server-timing']).toMatch(/^cache;desc="bypass: cookie name", loader;/)
     }
     expect((await click(site, '/a')).text).not.toMatch(/ann|bob/)
     await visit(site, '/a')

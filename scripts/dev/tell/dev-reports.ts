@@ -96,6 +96,12 @@ export function createDevReports(options: ReportOptions, { channel, modules, new
     warnOfRequest({ kind: 'value', message, ...(frame === undefined ? {} : { frame }) })
   }
 
+  function unkept(route: string, reason: string): void {
+    const frame = sources.pageFrame(route)
+    const message = describeUnkept(route, reason)
+    warnOfRequest({ kind: 'cache', message, ...(frame === undefined ? {} : { frame }) })
+  }
+
   return {
     serverFailed,
     line(text, isCurrent) {
@@ -105,6 +111,7 @@ export function createDevReports(options: ReportOptions, { channel, modules, new
       if (error !== undefined) serverFailed(error, factsOf(line))
       else if (line.loaders !== undefined) return slowLoaders(line.loaders)
       else if (line.changed !== undefined && line.loader !== undefined) return changedValue(line.loader, line.changed)
+      else if (line.kept === false) return unkept(line.route ?? '', line.reason ?? '')
       else if (line.requestId !== undefined && line.status !== undefined)
         answered(line.requestId, line.lateStatus ?? line.status)
       lines.print(line)
@@ -138,5 +145,12 @@ function describeChanged(loader: string, { path, what }: NonNullable<LogLine['ch
   return (
     `The loader of ${loader} returned${where} ${what}. The server renders with one value and the browser hydrates with ` +
     'another. Return plain values.'
+  )
+}
+
+function describeUnkept(route: string, reason: string): string {
+  return (
+    `${route} says cache: 'shared', but each visitor gets a page made for it alone: ${reason}. Keep what belongs to one ` +
+    "visitor out of its loaders and components, choose between a few pages with variants, or remove cache: 'shared'."
   )
 }

@@ -35,6 +35,11 @@ export interface LogLine {
   readonly prefetch?: boolean
   /** Of a request with slow loaders. */
   readonly loaders?: readonly LoaderRun[]
+  /** How a page with `cache: 'shared'` was answered: `hit`, or `bypass: ` and why. */
+  readonly cache?: string
+  /** `false`: a page with `cache: 'shared'` cannot be kept, for the `reason`. */
+  readonly kept?: boolean
+  readonly reason?: string
   /** A value of the loader that is another one in the browser. */
   readonly changed?: { readonly path: string; readonly what: string }
 }
@@ -98,10 +103,14 @@ function isRequest({ msg, err, method, status, durationMs }: LogLine): boolean {
 }
 
 /** The status of a data request is that of what has failed: the answer itself may have begun before. */
-function requestText({ method, url, route, status, lateStatus, durationMs, kind = 'other' }: LogLine): string {
+function requestText({ method, url, route, status, lateStatus, durationMs, cache, kind = 'other' }: LogLine): string {
   const asked = route === null || url === undefined ? [url ?? '', route ?? '(no route)'] : [url]
   const parts = [method, ...asked.filter((part) => part !== ''), lateStatus ?? status, `${durationMs} ms`]
-  const notes = [...(kind === 'other' ? [] : [kind]), ...(lateStatus === undefined ? [] : [`begun with ${status}`])]
+  const notes = [
+    ...(kind === 'other' ? [] : [kind]),
+    ...(cache === undefined ? [] : [`cache ${cache}`]),
+    ...(lateStatus === undefined ? [] : [`begun with ${status}`]),
+  ]
   return [parts.join(' '), ...notes].join(', ')
 }
 

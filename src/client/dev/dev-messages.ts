@@ -68,7 +68,7 @@ export interface DevFailure {
 }
 
 /** Subject of a warning. */
-export type DevWarningKind = 'build' | 'image' | 'link' | 'react' | 'slow' | 'table' | 'title' | 'value'
+export type DevWarningKind = 'build' | 'cache' | 'image' | 'link' | 'react' | 'slow' | 'table' | 'title' | 'value'
 
 /** Something that works, and should be mended. */
 export interface DevWarning {

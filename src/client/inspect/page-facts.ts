@@ -25,6 +25,8 @@ export interface ObservedRequest {
   /** Bytes sent, headers included; 0 for the browser's own copy. */
   readonly bytes: number
   readonly server: readonly ServerTime[]
+  /** Of a page with `cache: 'shared'`: `hit`, `stale`, `miss`, or `bypass: ` and why. */
+  readonly cache?: string
 }
 
 /** A call of an action. Times in milliseconds since the epoch. */
@@ -114,6 +116,7 @@ export function readTiming(entry: PerformanceResourceTiming, timeOrigin: number,
   const own = search.slice(1).split('&')
   const isOwn = (part: string): boolean => OWN_PARAMS.includes(part.split('=', 1)[0] ?? '')
   const page = pathname.slice(at + DATA_PATH.length) + queryOf(own.filter((part) => part !== '' && !isOwn(part)))
+  const cache = serverTiming.find(({ name: metric }) => metric === 'cache')?.description
   const action = own.find((part) => part.startsWith('_action='))?.slice('_action='.length)
   return {
     url: from === origin ? pathname + search : href,
@@ -125,6 +128,7 @@ export function readTiming(entry: PerformanceResourceTiming, timeOrigin: number,
     // Not in all browsers.
     status: (entry as { responseStatus?: number }).responseStatus ?? 0,
     bytes: transferSize,
+    ...(cache && { cache }),
     server: serverTiming.flatMap(({ name: metric, description, duration: durationMs }) =>
       // Traces and the like have no duration.
       durationMs > 0 ? { name: description || metric, durationMs } : [],

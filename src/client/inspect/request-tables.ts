@@ -34,7 +34,7 @@ const SAME_START_MS = 100
 
 const MOST_FILES = 40 // a development page loads a file for each module
 
-const COLUMNS = ['Page', 'Status', 'Purpose', 'Took', 'Time line', 'Start', 'Size', 'On the server']
+const COLUMNS = ['Page', 'Status', 'Purpose', 'Took', 'Time line', 'Start', 'Size', 'Cache', 'On the server']
 
 /** Milliseconds from the end of an answer until the development server has told of its failure. */
 const TOLD_WITHIN_MS = 1000
@@ -151,6 +151,7 @@ function rowsOf(lines: readonly Line[], origin: number | undefined, now: number 
           { text: '', ...(bar && { bar }) },
           text(origin === undefined ? '' : `${((startedAt - origin) / 1000).toFixed(2)} s`),
           text(timing === undefined ? '' : bytes(timing.bytes)),
+          text(timing?.cache ?? '', timing?.cache?.startsWith('bypass') ? 'warn' : undefined),
           text((timing?.server ?? []).map(({ name: part, durationMs }) => `${part} ${durationMs} ms`).join(', ')),
         ],
       }

@@ -181,15 +181,18 @@ describe('lines of the server', () => {
   const unmatched = '{"level":30,"method":"GET","route":null,"status":404,"durationMs":1.2}'
   const asked = '{"level":30,"method":"GET","url":"/mills/7?a=1","route":"/mills/[id]","status":200,"durationMs":3.1}'
   const unknown = '{"level":30,"method":"GET","url":"/mils","route":null,"status":404,"durationMs":1.2}'
+  const kept =
+    '{"level":30,"method":"GET","url":"/a","route":"/a","status":200,"durationMs":3.1,"cache":"bypass: cookie a"}'
   const failed = '{"level":50,"msg":"uncaught failure","err":{"message":"boom","stack":"Error: boom\\n    at x"}}'
 
   test('are put into words', () => {
-    const lines = [request, unmatched, asked, unknown, failed].map(parseLogLine)
+    const lines = [request, unmatched, asked, unknown, kept, failed].map(parseLogLine)
     expect(lines.map((line) => line && readableLine(line))).toEqual([
       'info  GET / 200 3.1 ms',
       'info  GET (no route) 404 1.2 ms',
       'info  GET /mills/7?a=1 200 3.1 ms',
       'info  GET /mils (no route) 404 1.2 ms',
+      'info  GET /a 200 3.1 ms, cache bypass: cookie a',
       'error uncaught failure\nError: boom\n    at x',
     ])
   })

@@ -37,6 +37,18 @@ export function leaveUncompressed(res: ServerResponse<IncomingMessage>): void {
 }
 
 /**
+ * How a kept page was answered, for tools of the browser, which see this header in their measurements.
+ * @param cache as in `RequestRecord`.
+ */
+export function cacheTiming(cache: string): string {
+  return `cache;desc="${quotable(cache)}"`
+}
+
+function quotable(text: string): string {
+  return text.replace(/[^\x20-\x7e]|["\\]/g, '')
+}
+
+/**
  * One entry per loader, one for a render that was thrown away, then the time to the first byte. Metric names are tokens,
  * so segments are named in the description. The record keeps the times for metrics.
  * @param last name of the time to the first byte: `shell` for a document, `head` for route data.
@@ -44,11 +56,11 @@ export function leaveUncompressed(res: ServerResponse<IncomingMessage>): void {
 export function serverTiming(last: 'shell' | 'head', { record }: RequestContext): string {
   const headMs = performance.now() - record.startedAt
   let loadersMs = 0
-  let text = ''
+  let text = record.cache === undefined ? '' : `${cacheTiming(record.cache)}, `
   for (const { name, startedAt, endedAt = startedAt } of record.loaders) {
     const milliseconds = endedAt - startedAt
     loadersMs = Math.max(loadersMs, milliseconds)
-    text += `loader;desc="${name.replace(/[^\x20-\x7e]|["\\]/g, '')}";dur=${milliseconds.toFixed(1)}, `
+    text += `loader;desc="${quotable(name)}";dur=${milliseconds.toFixed(1)}, `
   }
   record.timing = { loadersMs, headMs }
   if (record.discardedMs > 0) text += `discarded;dur=${record.discardedMs.toFixed(1)}, `

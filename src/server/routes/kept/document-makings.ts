@@ -134,7 +134,7 @@ export class DocumentMakings {
     const route = page.route.pattern
     context.services.warnOnce(
       `kept ${route}`,
-      { route, reason },
+      { route, reason, kept: false },
       "this page says cache: 'shared' and cannot be kept, so each visitor gets an answer of its own; the reason names what it reads or sets",
     )
   }

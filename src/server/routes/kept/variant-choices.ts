@@ -39,7 +39,7 @@ export class VariantChoices {
   #tell({ pattern }: Route, reason: string, { services }: RequestContext, err?: unknown): void {
     services.warnOnce(
       `variants ${pattern} ${reason}`,
-      { route: pattern, reason, ...(err !== undefined && { err }) },
+      { route: pattern, reason, kept: false, ...(err !== undefined && { err }) },
       'the variants of this page do not fit its cache, so each visitor gets an answer of its own. A variant is one of a few texts, and never what a visitor has sent',
     )
   }

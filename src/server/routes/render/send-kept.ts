@@ -2,7 +2,7 @@ import { MIN_ENCODED_BYTES, negotiateEncoding, type Encoding } from '../../http/
 import type { KeptDocument } from '../../stores/cache/document-cache.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { matchesTag } from './document-tag.ts'
-import { setsCookie } from '../../request/answer/answer-headers.ts'
+import { cacheTiming, setsCookie } from '../../request/answer/answer-headers.ts'
 import { send } from '../../request/answer/send.ts'
 import { mayBeShared } from '../../http/cache-control.ts'
 import { ONE_VISITOR, PRIVATE, takeRuledCaching } from '../../request/answer/caching.ts'
@@ -29,6 +29,8 @@ function codingFor({ length }: KeptDocument, { headers }: RequestContext['req'])
 export function sendKept(kept: KeptDocument, context: RequestContext, cacheStatus: string): void {
   const { req, res } = context
   const about = ['Age', String(Math.floor(kept.ageMs / 1_000)), 'Cache-Status', cacheStatus]
+  const { cache } = context.record
+  if (cache !== undefined) about.push('Server-Timing', cacheTiming(cache))
   const headers = withCaching(kept, context)
   const body = cachedBody(kept, context)
   if (body === undefined) {
