@@ -86,6 +86,28 @@ describe.for(findEngines())('$name', (engine) => {
     await expectSound(page)
   })
 
+  test('a kept page hydrates, is the same by a click and Back, and is gone when an action drops it', async () => {
+    const [first, second] = [randomUUID(), randomUUID()].map((key) => `/lab/kept/${key}?s=600`)
+    const shown = (): Promise<string | null | undefined> =>
+      page.run(() => document.querySelector('[data-testid=rendered-at]')?.textContent)
+    const other = await (await fetch(`${server.origin}${second}`)).text()
+    await visitWatched(page, first ?? '')
+    const made = await shown()
+    await follow(page, second ?? '')
+    await page.until(
+      (to) => document.querySelector('h1')?.textContent?.includes(to) === true,
+      second?.slice(10, 46) ?? '',
+    )
+    expect(other).toContain(await shown())
+    await travel(page, -1)
+    await page.until((text) => document.querySelector('[data-testid=rendered-at]')?.textContent === text, made)
+    await press(page, 'Drop the document')
+    await page.until((text) => document.querySelector('[data-testid=rendered-at]')?.textContent !== text, made)
+    await expectSound(page)
+    await visit(page, server.origin + first)
+    expect(await shown()).not.toBe(made)
+  })
+
   test('back from a fragment leads to where a visitor was before it', async () => {
     await visitWatched(page, '/lab')
     await scroll(page, 150)

@@ -1,6 +1,8 @@
 /** `deploy/nginx.conf` with the real nginx, in front of three servers: what one visitor can do to the others by one request. */
-import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { GuardArgs, LoaderArgs } from '../../../src/server/api/loader-types.ts'
@@ -37,6 +39,11 @@ function makeApp(): TinyApp {
     },
     routes: {
       '/': { page: page(() => <h1>Home</h1>) },
+      '/kept': {
+        cache: 'shared',
+        page: page(({ data }: { data: { text: string } }) => <h1>{data.text}</h1>),
+        loader: moduleOf({ loader: () => ({ text: 'kept '.repeat(2_000) }) }),
+      },
       '/named/[[...path]]': { page: page(() => <h1>Named</h1>) },
       '/inside': {
         guard: moduleOf({
@@ -108,6 +115,37 @@ describe.skipIf(findProgram('nginx') === undefined)('behind deploy/nginx.conf', 
     }
     for (const { app } of apps) app.dispose()
   })
+
+  test.for(['/kept', '/_m/data/kept'])(
+    'a kept page arrives in each coding, and once for those who have it: %s',
+    async (path) => {
+      const ask = async (coding: string, known = '') => {
+        const headers = { 'Accept-Encoding': coding, ...(known === '' ? {} : { 'If-None-Match': known }) }
+        const options = { port, host: '127.0.0.1', path, headers, agent: false as const }
+        const [answer] = (await once(get(options), 'response')) as [IncomingMessage]
+        return { answer, body: Buffer.concat(await answer.toArray()) }
+      }
+      // Each instance makes its own.
+      for (let asked = 0; asked < 2 * INSTANCES; asked += 1) await ask('identity')
+      const decoders = {
+        identity: (body: Buffer) => body,
+        gzip: gunzipSync,
+        br: brotliDecompressSync,
+        zstd: zstdDecompressSync,
+      }
+      for (const [coding, decode] of Object.entries(decoders)) {
+        const { answer, body } = await ask(coding)
+        const { 'cache-status': status, 'content-encoding': sent = 'identity', etag = '' } = answer.headers
+        expect([status, sent, answer.headers['content-length']]).toEqual([
+          expect.stringContaining('Millrace; hit'),
+          coding,
+          String(body.length),
+        ])
+        expect(decode(body).toString()).toContain('kept '.repeat(2_000).trim())
+        expect((await ask(coding, etag)).answer.statusCode).toBe(304)
+      }
+    },
+  )
 
   test.for([
     ['a slash too many in front of a long query', `//?${LONG}`, {}, 308],
