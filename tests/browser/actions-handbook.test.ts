@@ -10,7 +10,7 @@ browserTest.for(JAVASCRIPT)('the example of the handbook works, JavaScript $name
   if (javaScript) await page.waitForFunction(() => history.state?.millrace !== undefined)
   await page.getByLabel('Your address').fill('nowhere')
   await press(page, 'Subscribe')
-  await page.getByText('That is no address.').waitFor()
+  await page.getByText('Enter a valid e-mail address.').waitFor()
   expect(await page.getByLabel('Your address').inputValue()).toBe('nowhere')
   await page.getByLabel('Your address').fill('ada@example.test')
   await press(page, 'Subscribe')

@@ -1,4 +1,4 @@
-/** `docs/answers.md` says what may be kept of each answer. Each of its rows is asked for here, and each answer of these has a row. */
+/** `docs/answers.md` lists the caching of each kind of answer. Each row is requested here, and each answer here has a row. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join, resolve } from 'node:path'
@@ -181,76 +181,76 @@ const TAG = 'If-None-Match: <tag>'
 
 const ROWS: Readonly<Record<string, Ask>> = {
   document: get('/'),
-  'document that has not changed': get('/', TAG),
-  'document, by HEAD': { head: 'HEAD /' },
-  'document whose loader or rule says how it may be kept': get('/open'),
-  'the same, not changed': get('/open', TAG),
-  'the same, by HEAD': { head: 'HEAD /open' },
-  'the same, but streamed, or with values that JSON cannot say': get('/streamed'),
-  'the same, but its loader sets a cookie': get('/cookie'),
+  'document, not modified': get('/', TAG),
+  'document, HEAD': { head: 'HEAD /' },
+  'document with `Cache-Control: public` of a loader or rule': get('/open'),
+  'the same, not modified': get('/open', TAG),
+  'the same, HEAD': { head: 'HEAD /open' },
+  'the same, but streamed, or with data beyond JSON': get('/streamed'),
+  'the same, but a loader sets a cookie': get('/cookie'),
   'chapter of the handbook': { head: 'GET /docs/routes', handbook: true },
-  'page of a refusal: not found': get('/missing'),
-  'page of a refusal: forbidden': get('/forbidden'),
-  'page of a refusal: unauthorized': get('/unauthorized'),
-  'page of a failure': get('/failing'),
-  'page that cannot be served at present': get('/unavailable'),
-  'no such page': get('/nothing'),
-  'search params that are not valid': get('/searched?n=x'),
-  'path that cannot be decoded': get('/%'),
-  'URL that is too long': get(`/${'a'.repeat(9_000)}`),
-  '`Host` that is not valid': get('/', 'Host: a b'),
-  'method that the page does not have': { head: 'DELETE /' },
+  'fallback page: not found': get('/missing'),
+  'fallback page: forbidden': get('/forbidden'),
+  'fallback page: unauthorized': get('/unauthorized'),
+  'error page': get('/failing'),
+  'error page: unavailable': get('/unavailable'),
+  'unknown URL': get('/nothing'),
+  'invalid search params': get('/searched?n=x'),
+  'path that does not decode': get('/%'),
+  'URL too long': get(`/${'a'.repeat(9_000)}`),
+  'invalid `Host`': get('/', 'Host: a b'),
+  'unknown method': { head: 'DELETE /' },
   '`OPTIONS`': { head: 'OPTIONS /' },
   'redirect of a loader': get('/moved'),
   'permanent redirect of a loader': get('/moved-for-good'),
   'redirect of a rule': get('/ruled'),
   'permanent redirect of a rule': get('/ruled-for-good'),
-  'redirect to the tidy form of a path': get('//open'),
-  'form that has been taken': form('store', 'name=ann'),
-  'form whose action returns a state': { formOf: '/form', id: 'state' },
-  'form whose input is not valid': form('store', 'name=annabel'),
-  'the same, but its page’s loader says `no-store`': formOn('/unstored', 'store', 'name=annabel'),
-  'form of another site': form('store', 'name=ann', FOREIGN),
-  'form of an action that is not there': form('none', 'name=ann'),
-  'form whose body is too large': form('store', `name=${'a'.repeat(5_000)}`),
-  'form of another content type': form('store', '<a/>', 'Content-Type: text/xml'),
+  'redirect to the canonical path': get('//open'),
+  'form: action done, redirect': form('store', 'name=ann'),
+  'form: action returns a state': { formOf: '/form', id: 'state' },
+  'form: invalid input': form('store', 'name=annabel'),
+  'the same, but the page’s loader says `no-store`': formOn('/unstored', 'store', 'name=annabel'),
+  'form from another site': form('store', 'name=ann', FOREIGN),
+  'form: unknown action': form('none', 'name=ann'),
+  'form: body too large': form('store', `name=${'a'.repeat(5_000)}`),
+  'form: unknown content type': form('store', '<a/>', 'Content-Type: text/xml'),
   'route data': get('/_m/data/'),
-  'route data whose loaders say how it may be kept': get('/_m/data/open'),
+  'route data with `Cache-Control: public` of its loaders': get('/_m/data/open'),
   'route data with a redirect': get('/_m/data/moved'),
-  'route data of a refusal': get('/_m/data/missing'),
-  'route data of a failure': get('/_m/data/failing'),
+  'route data: not found': get('/_m/data/missing'),
+  'route data: error': get('/_m/data/failing'),
   'route data for another build': get('/_m/data/', 'X-Millrace-Build: another'),
   'call of an action': call('store', 'name=ann'),
-  'call whose input is not valid': call('store', 'name=annabel'),
+  'call: invalid input': call('store', 'name=annabel'),
   'call from another site': call('store', 'name=ann', FOREIGN),
   'resource route': get('/resource'),
-  'resource route that says how its answer may be kept': { head: 'PUT /resource', body: '' },
+  'resource route with `Cache-Control: public`': { head: 'PUT /resource', body: '' },
   'the same, but it sets a cookie': { head: 'POST /resource', body: '' },
-  'resource route that says so of a failure': { head: 'PATCH /resource', body: '' },
-  'resource route that fails': { head: 'DELETE /resource' },
-  'file of the build': get(`/_m/assets/${FILE}`),
-  'file that has not changed': get(`/_m/assets/${FILE}`, TAG),
-  'part of a file': get(`/_m/assets/${FILE}`, 'Range: bytes=0-1'),
-  'file of a former build': get('/_m/assets/old-3c4d.js'),
-  'file that is missing': get('/_m/assets/none.js'),
+  'resource route: `public` on an error status': { head: 'PATCH /resource', body: '' },
+  'resource route: error': { head: 'DELETE /resource' },
+  asset: get(`/_m/assets/${FILE}`),
+  'asset, not modified': get(`/_m/assets/${FILE}`, TAG),
+  'asset, range': get(`/_m/assets/${FILE}`, 'Range: bytes=0-1'),
+  'asset of a former build': get('/_m/assets/old-3c4d.js'),
+  'missing asset': get('/_m/assets/none.js'),
   '`/_m/build.json`': get('/_m/build.json'),
   '`/healthz`': get('/healthz'),
   '`/readyz`': get('/readyz'),
-  'other URL of the runtime': get('/_m/none'),
-  'report that is taken': report(`${JSON.stringify({ dsn: 'https://inbox@inbox.invalid/1' })}\n`),
-  'report that is refused': report('none'),
-  'answer of another origin, by a rewrite': get('/other'),
-  'other origin that does not answer': get('/dead'),
-  'bytes that are no request': 'NONE\r\n\r\n',
+  'other URL below `/_m/`': get('/_m/none'),
+  'error report, accepted': report(`${JSON.stringify({ dsn: 'https://inbox@inbox.invalid/1' })}\n`),
+  'error report, refused': report('none'),
+  'rewrite to another origin': get('/other'),
+  'rewrite to another origin that does not answer': get('/dead'),
+  'malformed request': 'NONE\r\n\r\n',
 }
 
 /** Of these the runtime does not say how browsers must treat them. */
-const NOT_OURS: ReadonlySet<string> = new Set(['answer of another origin, by a rewrite', 'bytes that are no request'])
+const NOT_OURS: ReadonlySet<string> = new Set(['rewrite to another origin', 'malformed request'])
 
 interface Row {
   readonly answer: string
   readonly status: number
-  /** As it stands in the table. */
+  /** As the table has it. */
   readonly caching: string
 }
 
@@ -269,7 +269,7 @@ test.for(table)('$answer: $status, $caching', async ({ answer: name, status, cac
   const header = answer.header('cache-control')
   expect([answer.status, header === undefined ? 'none' : `\`${header}\``]).toEqual([
     status,
-    caching === 'as that origin says' ? '`max-age=7`' : caching,
+    caching === 'from that origin' ? '`max-age=7`' : caching,
   ])
   if (NOT_OURS.has(name)) return
   expect(answer.header('x-content-type-options')).toBe('nosniff')

@@ -39,7 +39,7 @@ describe.for(hosts)('the reference application by $name', ({ start }) => {
   test('the handbook is there as Markdown too, with a list for programs', async () => {
     const chapter = await get('/docs/rules.md')
     expect(chapter.header('content-type')).toBe('text/markdown; charset=utf-8')
-    expect(chapter.text).toMatch(/^# Rules\n\n/)
+    expect(chapter.text).toMatch(/^# Redirects, rewrites and headers\n\n/)
     expect(chapter.text).toContain('](/docs/security.md#headers)')
     expect((await get('/docs/index.md')).text).toMatch(/^# What Millrace is\n/)
     for (const path of ['/docs/none.md', '/docs/markdown/..%2fREADME', '/docs/api.md'])
@@ -49,7 +49,7 @@ describe.for(hosts)('the reference application by $name', ({ start }) => {
     const linked = [...list.matchAll(/\]\(([^)]+)\): \S/g)].map(([, url = '']) => url)
     expect(linked.length).toBeGreaterThan(20)
     for (const url of linked) expect((await get(url)).status).toBe(200)
-    expect((await get('/llms-full.txt')).text).toContain('\n# Rules\n')
+    expect((await get('/llms-full.txt')).text).toContain('\n# Redirects, rewrites and headers\n')
   })
 
   test('the sections of the search dialog are those of the chapters, and any cache may share them', async () => {

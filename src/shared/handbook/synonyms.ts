@@ -25,7 +25,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   xss: 'escape policy markup',
   ssr: 'server render html',
   ssg: 'static export files',
-  isr: 'cache shared revalidate everybody',
+  isr: 'everybody shared',
   swr: 'stale revalidate cache',
   hydrate: 'hydration rendering twice browser',
   mismatch: 'hydration differ',
