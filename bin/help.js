@@ -8,9 +8,9 @@
  */
 
 /** @type {readonly [string, string]} */
-const APP = ['--app <folder>', 'the application, src/app unless told']
+const APP = ['--app <folder>', 'the application; default: src/app']
 /** @type {readonly [string, string]} */
-const OUT = ['--out <folder>', 'the build, dist unless told']
+const OUT = ['--out <folder>', 'the build; default: dist']
 
 /** @type {Readonly<Record<string, CommandHelp>>} */
 export const COMMANDS = {
@@ -20,7 +20,7 @@ export const COMMANDS = {
     options: [
       ['--minimal', 'one page, without examples and tests'],
       ['--tailwind', 'with Tailwind 4'],
-      ['--package <version or archive>', 'the millrace to depend on; the one that runs unless told'],
+      ['--package <version or archive>', 'the millrace to depend on; default: the one that runs'],
       ['--no-install', 'does not install packages; no lock file is made either'],
     ],
     example: 'npx millrace new mill-shop',
@@ -30,12 +30,12 @@ export const COMMANDS = {
     usage: '[options]',
     options: [
       APP,
-      ['--host [address]', 'listens for other machines, at all addresses unless told'],
+      ['--host [address]', 'listens for other machines; default: at all addresses'],
       ['--allow-host <name>', 'answers under another host name, such as that of a tunnel; may be repeated'],
       ['--https', 'serves https, with a certificate of mkcert or else openssl, made once'],
       ['--cert <file> --key <file>', 'serves https with this certificate'],
-      ['--poll [ms]', 'looks for saves every 500 ms unless told, where the system does not tell of them'],
-      ['--inspect [[host:]port]', "opens a debugger's port on the server, 127.0.0.1:9229 unless told"],
+      ['--poll [ms]', 'looks for saves, by default every 500 ms, if the system does not report them'],
+      ['--inspect [[host:]port]', "opens a debugger's port on the server; default: 127.0.0.1:9229"],
       ['--inspect-wait [[host:]port]', 'the same; the server also waits for the debugger at each start'],
     ],
     example: 'PORT=4000 npx millrace dev --inspect',

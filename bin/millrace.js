@@ -12,7 +12,7 @@ if (name === '--help' || name === '-h') {
   console.log(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version)
 } else if (help === undefined) {
   fail(
-    `${name} is no command of millrace. There are ${Object.keys(COMMANDS).join(', ')}; millrace --help says what they do.`,
+    `${name} is not a command of millrace. There are ${Object.keys(COMMANDS).join(', ')}; millrace --help says what they do.`,
   )
 } else if (args.some((argument) => argument === '--help' || argument === '-h')) {
   console.log(helpOf(name, help))

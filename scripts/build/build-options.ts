@@ -13,7 +13,7 @@ export interface BuildOptions {
   readonly app: string
   /** The output folder. Outside the project it gets a link to the project's packages, which the server imports. */
   readonly out: string
-  /** The runtime to build with; the one that these scripts belong to unless told. */
+  /** The runtime to build with; default: the one that these scripts belong to. */
   readonly runtime?: Runtime
   /** Where the application is mounted on its host: `/shop`, `/a/b`. Default: `''`, the root. */
   readonly basePath?: string | undefined
@@ -58,7 +58,7 @@ export function checkBuildOptions({ root, app, out, basePath = '' }: BuildOption
   for (const file of APPLICATION_FILES) {
     if (existsSync(join(app, file))) continue
     throw new BuildFault(
-      `${displayPath(root, app)} is no application: ${file} is missing. ` +
+      `${displayPath(root, app)} is not an application: ${file} is missing. ` +
         `An application's folder contains ${APPLICATION_FILES.join(', ')}; name another one with --app <folder>.`,
     )
   }

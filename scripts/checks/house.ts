@@ -4,10 +4,11 @@ import { join, relative, sep } from 'node:path'
 import { floorFaults } from './floors.ts'
 import { houseFaults } from './house-rules.ts'
 import type { SourceFile } from './house-rules.ts'
+import { wordFaults } from './plain-words.ts'
 import { hasTowers } from './tower-diagram.ts'
 
-/** The project's own folders, and its chapters. */
-const SOURCES = ['{src,bin,scripts,templates,examples,tests}/**', 'docs/*.md', 'README.md'] as const
+/** The project's own folders, the handbook, and the texts beside them. */
+const SOURCES = ['{src,bin,scripts,templates,examples,tests}/**', 'docs/*.md', '*.md'] as const
 
 /** Build output, packages of examples and of the benchmark's peers, and test data. */
 const LEFT_OUT = ['**/dist', '**/node_modules', '**/vectors'] as const
@@ -24,14 +25,14 @@ async function readSources(root: string): Promise<SourceFile[]> {
 }
 
 /**
- * Checks the house rules and prints violations.
+ * Checks the house rules and the words of texts, and prints violations.
  * @param root the project's folder.
  * @param print receives a line for each fault.
  * @returns whether there are none.
  */
 export async function checkHouse(root: string, print: (text: string) => void = console.log): Promise<boolean> {
   const sources = await readSources(root)
-  const faults = [...houseFaults(sources), ...floorFaults(sources)]
+  const faults = [...houseFaults(sources), ...floorFaults(sources), ...wordFaults(sources)]
   for (const fault of faults) print(fault)
   return (await hasTowers(root, print)) && faults.length === 0
 }

@@ -10,7 +10,7 @@ import { watchSettings } from './settings-watch.ts'
 import { createTerminal } from './terminal.ts'
 
 /**
- * `millrace dev`: serves an application from its sources, on this machine only unless told. Saving a file refreshes open pages,
+ * `millrace dev`: serves an application from its sources, by default on this machine only. Saving a file refreshes open pages,
  * and what fails is shown in them.
  * @param env the environment without the values from `.env` files.
  * @throws {BuildFault} where there is no application, a port is taken, or an option is wrong; {ConfigError} on a wrong

@@ -30,7 +30,7 @@ export async function uploadSourceMaps(args: readonly string[]): Promise<void> {
 async function upload(out: string, { buildId, basePath = '' }: AssetManifest): Promise<void> {
   const { SENTRY_URL: url = SERVICE, SENTRY_RELEASE: release = buildId } = process.env
   if (!/^https?:/.test(url) || !URL.canParse(url)) {
-    throw new BuildFault(`SENTRY_URL is no URL of a service: '${url}'. For example ${SERVICE}`)
+    throw new BuildFault(`SENTRY_URL is not a URL of a service: '${url}'. For example ${SERVICE}`)
   }
   required('SENTRY_ORG', 'the slug of your organization, like mills')
   required('SENTRY_PROJECT', 'the slug of your project, like website')

@@ -152,7 +152,7 @@ function addressOf(tree: HtmlTree, action: string, { title, page }: AddressFacts
   const base = tree.select('base[href]')[0]
   const around = base === undefined ? here : new URL(attributeOf(base, 'href') ?? '', here)
   const url = written === '' ? here : new URL(written, around)
-  if (!/^https?:$/.test(url.protocol)) throw new FormError(`${title} leads to ${url.protocol}, which is no page.`)
+  if (!/^https?:$/.test(url.protocol)) throw new FormError(`${title} leads to ${url.protocol}, which is not a page.`)
   url.hash = ''
   return url
 }

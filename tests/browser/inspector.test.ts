@@ -82,7 +82,7 @@ describe('the inspector', () => {
     await page.getByRole('link', { name: 'Reused data' }).hover()
     await row(page, 'queue', '/lab/cache/1').getByRole('cell', { name: 'fetching' }).waitFor()
     await row(page, 'queue', '/lab/cache/1').getByRole('cell', { name: 'intent' }).waitFor()
-    await row(page, 'requests', '/lab/cache/1').getByRole('cell', { name: 'under way' }).waitFor()
+    await row(page, 'requests', '/lab/cache/1').getByRole('cell', { name: 'in progress' }).waitFor()
     held.resolve()
     await row(page, 'requests', '/lab/cache/1').getByRole('cell', { name: '200' }).waitFor()
     await row(page, 'requests', '/lab/cache/1').getByRole('cell', { name: 'prefetch' }).waitFor()

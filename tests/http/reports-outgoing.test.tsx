@@ -188,7 +188,7 @@ test.for(['api.example.com', 'https://api.example.com/', 'https://api.example.co
   (origin) => {
     const routes = { '/': { page: page(() => 'home') } } as never
     expect(() => tinyApp({ routes, reports: { traceOrigins: [origin] } })).toThrow(
-      `reports.traceOrigins: '${origin}' is no origin`,
+      `reports.traceOrigins: '${origin}' is not an origin`,
     )
   },
 )

@@ -21,7 +21,7 @@ export async function inspectActions(
       const shown = `'${name}' of ${source}`
       if (declared === undefined) {
         return (
-          `${shown} is no action. In the browser each export of an actions.server.ts is a reference to an action: ` +
+          `${shown} is not an action. In the browser each export of an actions.server.ts is a reference to an action: ` +
           'export only results of action({ … }), and types; move everything else to another *.server.ts module.'
         )
       }

@@ -23,7 +23,7 @@ export async function actionReferences(
   tellsNames = false,
 ): Promise<string> {
   const module = actionModule(app, file)
-  if (module === undefined) throw new Error(`${file} is no actions.server.ts of the application`)
+  if (module === undefined) throw new Error(`${file} is not an actions.server.ts of the application`)
   const names = await actionExports(root, file)
   // Quoted names: an action may be called `delete`, which is not a valid variable. Pages tree-shake unused ones.
   const references = names.map(

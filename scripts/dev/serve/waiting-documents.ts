@@ -28,7 +28,7 @@ export function waitingDocuments(settled: () => string): WaitingDocuments {
 }
 
 /**
- * As documents of applications have it unless told. Where it differs from that of the page before, browsers forget the state of
+ * As documents of applications have it by default. Where it differs from that of the page before, browsers forget the state of
  * the history entry, and typed text with it.
  */
 export const OPENER_POLICY = { 'Cross-Origin-Opener-Policy': 'same-origin' }

@@ -137,7 +137,7 @@ export function navigationTable(navigations: readonly NavigationRecord[]): Inspe
           code(navigation.from),
           code(navigation.to),
           text(navigation.kind),
-          text(navigation.end ?? 'under way', END_TONE[navigation.end ?? 'none']),
+          text(navigation.end ?? 'in progress', END_TONE[navigation.end ?? 'none']),
           { text: describePhases(navigation), phases },
         ],
       }
@@ -164,6 +164,6 @@ function durationsOf({ startedAt, readyAt, endedAt }: NavigationRecord) {
 function describePhases(navigation: NavigationRecord): string {
   const { readyAt, endedAt, end = 'end' } = navigation
   const { ready, commit } = durationsOf(navigation)
-  if (readyAt === undefined) return endedAt === undefined ? 'under way' : `${end} after ${ready} ms`
+  if (readyAt === undefined) return endedAt === undefined ? 'in progress' : `${end} after ${ready} ms`
   return endedAt === undefined ? `ready ${ready} ms` : `ready ${ready} ms, ${end} +${commit} ms`
 }

@@ -147,7 +147,7 @@ function rowsOf(lines: readonly Line[], origin: number | undefined, now: number 
           code(name),
           text(status, tone),
           text(purpose),
-          text(endedAt === undefined ? 'under way' : milliseconds(endedAt - startedAt)),
+          text(endedAt === undefined ? 'in progress' : milliseconds(endedAt - startedAt)),
           { text: '', ...(bar && { bar }) },
           text(origin === undefined ? '' : `${((startedAt - origin) / 1000).toFixed(2)} s`),
           text(timing === undefined ? '' : bytes(timing.bytes)),

@@ -73,7 +73,7 @@ const optional = (schema: z.ZodType<number, string>): z.ZodType<number | undefin
     if (text === '') return undefined
     const parsed = schema.safeParse(text)
     if (!parsed.success)
-      context.addIssue({ code: 'custom', message: parsed.error.issues[0]?.message ?? 'is no number' })
+      context.addIssue({ code: 'custom', message: parsed.error.issues[0]?.message ?? 'is not a number' })
     return parsed.data
   })
 

@@ -10,7 +10,7 @@ export function checkOrigins(setting: string, origins: readonly string[] = []): 
   for (const origin of origins) {
     if (ORIGIN.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin) continue
     throw new TypeError(
-      `${setting}: '${origin}' is no origin. An origin has scheme and host but no path, like 'https://api.example.com'.`,
+      `${setting}: '${origin}' is not an origin. An origin has scheme and host but no path, like 'https://api.example.com'.`,
     )
   }
   return origins

@@ -20,7 +20,7 @@ export function parseProxyTrust(entries: readonly string[]): ProxyTrust {
     const bits = prefix === undefined ? undefined : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN
     const widest = family === 4 ? 32 : 128
     if (family === 0 || rest.length > 0 || (bits !== undefined && !(bits >= 0 && bits <= widest))) {
-      throw new RangeError(`"${entry}" is no address and no CIDR block`)
+      throw new RangeError(`"${entry}" is not a valid IP address or CIDR block`)
     }
     const name = family === 4 ? 'ipv4' : 'ipv6'
     if (bits === undefined) blocks.addAddress(address, name)

@@ -16,8 +16,8 @@ export function isLocked(thrown: unknown): boolean {
 /** The ways out by the system's code or SQLite's. None of them risks the file. */
 const WAYS_OUT: Readonly<Record<string, string>> = {
   EISDIR: 'is a folder: name a file in it',
-  ENOTDIR: 'is inside of a file that is no folder: correct the path, or remove what has the name of its folder',
-  EEXIST: 'is inside of a file that is no folder: correct the path, or remove what has the name of its folder',
+  ENOTDIR: 'is inside of a file and not a folder: correct the path, or remove what has the name of its folder',
+  EEXIST: 'is inside of a file and not a folder: correct the path, or remove what has the name of its folder',
   ENOENT: 'is in a folder that cannot be made: correct the path',
   EACCES: 'may not be read and written by this user: give the file and its folder to the user of the server',
   EPERM: 'may not be read and written by this user: give the file and its folder to the user of the server',

@@ -90,7 +90,7 @@ describe('a call of the client router', () => {
     form(['$ACTION_ARGS', '{}']),
     form(['$ACTION_ARGS', '[1']),
     form(['$ACTION_ARGS', '[{"__proto__":{"admin":true}}]']),
-  ])('with arguments that are no list, or no good, is refused (%#)', (body) => {
+  ])('with arguments that are not a list, or no good, is refused (%#)', (body) => {
     expect(() => byScript(body)).toThrow(BodyError)
   })
 })

@@ -189,17 +189,17 @@ describe('stops the build, with the file, the rule and the way out:', () => {
     [
       'an export that is no action',
       `${declare('sign')}export const limit = 3`,
-      `'limit' of ${ACTIONS} is no action. In the browser each export`,
+      `'limit' of ${ACTIONS} is not an action. In the browser each export`,
     ],
     [
       'a function that is no action',
       `export async function save() {}`,
-      `'save' of ${ACTIONS} is no action. In the browser each export`,
+      `'save' of ${ACTIONS} is not an action. In the browser each export`,
     ],
     [
       'another module as one export',
       `export * as others from './others.server.ts'`,
-      `'others' of ${ACTIONS} is no action.`,
+      `'others' of ${ACTIONS} is not an action.`,
     ],
     [
       'one action under two names',

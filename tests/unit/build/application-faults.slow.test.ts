@@ -196,7 +196,7 @@ test.for([
   [
     'a folder without client.tsx',
     { 'src/app/client.tsx': undefined },
-    'src/app is no application: client.tsx is missing.',
+    'src/app is not an application: client.tsx is missing.',
   ],
 ] as const)('%s stops the build', async ([, files, message]) => {
   expect(await buildFault(files)).toContain(message)

@@ -56,7 +56,7 @@ test('an unknown argument is named', async () => {
 test('a folder that is no application is named, in words and without a stack', async () => {
   const { child, errors } = run('start', {}, '--app', join(PROJECT, 'docs'))
   const said = await errors
-  expect(said).toContain('docs is no application: app.ts is missing.')
+  expect(said).toContain('docs is not an application: app.ts is missing.')
   expect(said).not.toMatch(/^\s+at /m)
   expect(await exitCode(child)).toBe(1)
 })
@@ -144,7 +144,7 @@ describe('npm run build', () => {
   test('ends with exit code 1 and the fault in words', async () => {
     const { child, errors } = run('build', {}, '--app', join(PROJECT, 'docs'))
     const said = await errors
-    expect(said).toContain('docs is no application: app.ts is missing.')
+    expect(said).toContain('docs is not an application: app.ts is missing.')
     expect(said).not.toMatch(/^\s+at /m)
     expect(await exitCode(child)).toBe(1)
   })

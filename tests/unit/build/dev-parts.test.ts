@@ -168,9 +168,9 @@ test('a package that is not installed is named with the way out', () => {
 })
 
 test('a server that misses a variable is told with the way out', () => {
-  const missing = startFailure({ message: 'The server ended.', output: 'CLUB_KEY: is not set; PORT: is no number' })
+  const missing = startFailure({ message: 'The server ended.', output: 'CLUB_KEY: is not set; PORT: is not a number' })
   expect(missing.message).toBe(
-    'The server ended.\nCLUB_KEY: is not set; PORT: is no number\nVariables are read from the environment, .env.local and .env.',
+    'The server ended.\nCLUB_KEY: is not set; PORT: is not a number\nVariables are read from the environment, .env.local and .env.',
   )
   const other = startFailure({ message: 'The server ended.', output: 'Error: no database' })
   expect(other).toEqual({ message: 'The server ended.\nError: no database', stack: 'Error: no database' })

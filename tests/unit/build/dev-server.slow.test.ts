@@ -211,7 +211,7 @@ test('an export that can be no action is refused in development too', async () =
   await using page = await openPage()
   await project.change({ [ACTIONS]: `${await project.read(ACTIONS)}\nexport const limit = 3` })
   const { failure } = await page.next('failure')
-  expect(failure.message).toContain(`'limit' of ${ACTIONS} is no action.`)
+  expect(failure.message).toContain(`'limit' of ${ACTIONS} is not an action.`)
 })
 
 test('a broken source is shown where it is broken, also to pages that open later, and mending it is enough', async () => {

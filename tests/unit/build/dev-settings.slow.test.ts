@@ -85,7 +85,7 @@ const BROKEN: readonly (readonly [file: string, text: string, told: string])[] =
   ['millrace.config.ts', `throw new Error('no config today')\n`, 'no config today'],
   ['millrace.config.ts', 'export default {\n', 'millrace.config.ts could not be loaded'],
   ['millrace.config.ts', 'export default { basePath: 5 }\n', 'basePath'],
-  ['millrace.config.ts', `export default { app: 'nowhere' }\n`, 'nowhere is no application'],
+  ['millrace.config.ts', `export default { app: 'nowhere' }\n`, 'nowhere is not an application'],
   ['settings/edition.ts', 'export const other = 1\n', 'edition'],
   ['.env', 'LOG_LEVEL=loud\n', 'LOG_LEVEL'],
 ]

@@ -92,7 +92,7 @@ test('writes scripts and maps for other tools, and sends nothing', async () => {
 test.for([
   [{}, /^SENTRY_ORG is not set/],
   [{ SENTRY_ORG: 'mills', SENTRY_PROJECT: 'website' }, /^SENTRY_AUTH_TOKEN is not set/],
-  [{ SENTRY_URL: 'errors.example.com' }, /^SENTRY_URL is no URL of a service: 'errors\.example\.com'/],
+  [{ SENTRY_URL: 'errors.example.com' }, /^SENTRY_URL is not a URL of a service: 'errors\.example\.com'/],
 ] as const)('says what is missing of %o', async ([env, message]) => {
   const { code, text } = await run(['--out', await smallBuild()], env)
   expect([code, text]).toEqual([1, expect.stringMatching(message)])

@@ -42,7 +42,7 @@ describe('a list of proxies', () => {
     '10.0.0.0/1e1',
   ])('refuses the entry %s, by name', (entry) => {
     expect(() => parseProxyTrust(['10.0.0.0/8', entry])).toThrow(
-      new RangeError(`"${entry}" is no address and no CIDR block`),
+      new RangeError(`"${entry}" is not a valid IP address or CIDR block`),
     )
   })
 })

@@ -88,6 +88,6 @@ describe('an origin that an application names', () => {
   ])('%s is none, and is named', (origin) => {
     const check = (): unknown => checkOrigins('security.formTargets', ['https://fine.example', origin])
     expect(check).toThrow(TypeError)
-    expect(check).toThrow(`security.formTargets: '${origin}' is no origin.`)
+    expect(check).toThrow(`security.formTargets: '${origin}' is not an origin.`)
   })
 })

@@ -289,7 +289,7 @@ test('values, tags and revalidations in any order give what a list would give', 
 
 describe('is refused:', () => {
   test.for([
-    [{ seconds: 0 }, 'seconds: 0 is no number above 0'],
+    [{ seconds: 0 }, 'seconds: 0 is not a number above 0'],
     [{ seconds: Number.NaN }, 'seconds: NaN'],
     [{ seconds: Infinity }, 'seconds: Infinity'],
     [{ seconds: 1, staleSeconds: -1 }, 'staleSeconds: -1'],

@@ -4,7 +4,7 @@ export interface AttemptCounter {
   count(key: string): number
 }
 
-/** @param mostKeys beyond it the key that was asked for longest ago is forgotten, and begins anew. */
+/** @param mostKeys beyond it the key that was asked for longest ago is forgotten, and starts again. */
 export function createAttemptCounter(mostKeys: number): AttemptCounter {
   const counts = new Map<string, number>() // least recently counted first
   return {

@@ -45,7 +45,7 @@ export function createRouter(parts: RouterParts): RouterCore {
   const running = () => runningNavigation(state.navigation)
 
   function refresh(): void {
-    // A click, a step in the history, or other search params: they continue, and bring their data anew.
+    // A click, a step in the history, or other search params: they continue, and load their data again.
     if (leavingFor(state.navigation)) parts.store.revalidate(['/*'])
     else void run.start(state.screen.href, 'refresh', { scroll: false })
   }

@@ -38,7 +38,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new BodyError(400, 'A body that is no JSON')
+    throw new BodyError(400, 'A body that is not JSON')
   }
 }
 

@@ -21,7 +21,7 @@ interface Router {
 }
 
 const PARSER_NAME = /^(?!cookie|query).*(?:pars|multer|form|upload|body|busboy)/i
-/** Express's own, by the names of their functions, and the kind of bodies that they read unless told otherwise. */
+/** Express's own, by the names of their functions, and the kind of bodies that they read by default. */
 const EXPRESS_PARSERS: Readonly<Record<string, { readonly title: string; readonly kind?: BodyKind }>> = {
   jsonParser: { title: 'express.json()', kind: 'json' },
   urlencodedParser: { title: 'express.urlencoded()', kind: 'urlencoded' },

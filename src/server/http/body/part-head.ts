@@ -32,7 +32,7 @@ export function readPartHead(head: Buffer): PartHead {
   const headers = readHeaders(decodeUtf8(head))
   const disposition = readParameters(headers.get('content-disposition') ?? '')
   const name = disposition?.parameters.get('name')
-  if (disposition?.value !== 'form-data' || name === undefined) throw new BodyError(400, 'A part that is no field')
+  if (disposition?.value !== 'form-data' || name === undefined) throw new BodyError(400, 'A part that is not a field')
   // Forbidden by RFC 7578, section 4.2: with two names for one file, two readers may choose differently.
   if (disposition.parameters.has('filename*')) throw new BodyError(400, 'A part with an encoded file name')
   const encoding = headers.get('content-transfer-encoding')

@@ -88,7 +88,7 @@ class UnsafeRedirectError extends Error {
 
   constructor({ to, stack = '' }: Pick<RedirectSignal, 'to' | 'stack'>) {
     super(
-      `redirect() was refused to send the visitor to ${JSON.stringify(to.slice(0, 200))}: it is no path of this site`,
+      `redirect() was refused to send the visitor to ${JSON.stringify(to.slice(0, 200))}: it is not a path of this site`,
     )
     const frames = stack.indexOf('\n    at ')
     // Equal for equal signals, so that a repeated one is one failure.

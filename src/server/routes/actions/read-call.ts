@@ -94,7 +94,7 @@ function firstArguments(own: ReadonlyMap<string, string>): string | undefined {
 
 function readJsonCall(value: unknown, sentKey: string | undefined): ReceivedCall {
   const { args = [], input } = (typeof value === 'object' && value !== null ? value : {}) as ActionArguments
-  if (!Array.isArray(args)) throw new BodyError(400, 'arguments that are no list')
+  if (!Array.isArray(args)) throw new BodyError(400, 'arguments that are not a list')
   return {
     input,
     leading: args as readonly unknown[],
@@ -106,7 +106,7 @@ function readJsonCall(value: unknown, sentKey: string | undefined): ReceivedCall
 
 function readList(text = '[]'): readonly unknown[] {
   const list = parseCheckedJson(text)
-  if (!Array.isArray(list)) throw new BodyError(400, 'arguments that are no list')
+  if (!Array.isArray(list)) throw new BodyError(400, 'arguments that are not a list')
   return list as readonly unknown[]
 }
 

@@ -240,7 +240,7 @@ function checked(
   const refuse = (what: string): never => {
     throw new RangeError(`cached(${name}): ${what}`)
   }
-  if (!(seconds > 0 && Number.isFinite(seconds))) refuse(`seconds: ${seconds} is no number above 0`)
+  if (!(seconds > 0 && Number.isFinite(seconds))) refuse(`seconds: ${seconds} is not a number above 0`)
   if (!(staleSeconds >= 0 && Number.isFinite(staleSeconds)))
     refuse(`staleSeconds: ${staleSeconds} is not a number, 0 or more`)
   const path = tags.find((tag) => tag.startsWith('/'))

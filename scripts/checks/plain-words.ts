@@ -1,0 +1,60 @@
+/**
+ * Phrases that no plain English text has. The list is short on purpose: each is wrong wherever it stands, so nobody argues with
+ * the check. Pure: takes the sources, returns the faults.
+ */
+import type { SourceFile } from './house-rules.ts'
+
+/** A phrase, and what to write in its place. */
+interface Phrase {
+  readonly pattern: RegExp
+  readonly instead: string
+  /** Only in Markdown: comments have fragments that begin like this. */
+  readonly proseOnly?: true
+}
+
+const PHRASES: readonly Phrase[] = [
+  { pattern: /\bunless told\b/i, instead: 'default: …' },
+  { pattern: /\bunder way\b/i, instead: 'in progress' },
+  { pattern: /\banew\b/i, instead: 'again' },
+  { pattern: /\bin earnest\b/i, instead: 'what is really meant' },
+  { pattern: /\bto be had\b/i, instead: 'available' },
+  {
+    pattern: /(?:^|[.;:](?:\*\*)? |^[-*] |\| )(?:Who|Whoever|Whatever) (?![^.|]*\?)[a-z]/,
+    instead: 'a person or a thing as the subject: "All waiting callers get …"',
+    proseOnly: true,
+  },
+  {
+    pattern:
+      /(?<!\b(?:there|where|that) )\b(?:is|are) no (?:address|action|application|command|folder|image|JSON|list|number|origin|page|path|URL)\b/i,
+    instead: 'is not a …',
+    proseOnly: true,
+  },
+  {
+    pattern: /(?:\}|['"]) is no [a-z]|['"`](?:is|are) no (?:address|list|number|path|URL)\b/i,
+    instead: 'is not a …',
+  },
+]
+
+/** Chapters, and files whose comments and messages people read. Tests quote what others write. */
+const READ = /^(?:docs\/[^/]+\.md|[A-Z]+\.md|(?:src|scripts|bin|templates)\/.+\.(?:tsx?|js|md))$/
+
+/** The rules themselves quote what they refuse. */
+const OWN = 'scripts/checks/plain-words.ts'
+
+/**
+ * Finds phrases of the list in chapters, comments and messages.
+ * @returns one line per fault: file, line, phrase and what to write.
+ */
+export function wordFaults(files: readonly SourceFile[]): string[] {
+  return files
+    .filter(({ path }) => READ.test(path) && path !== OWN)
+    .flatMap(({ path, text }) => {
+      const phrases = PHRASES.filter(({ proseOnly }) => proseOnly !== true || path.endsWith('.md'))
+      return text.split('\n').flatMap((line, index) =>
+        phrases.flatMap(({ pattern, instead }) => {
+          const [found] = pattern.exec(line) ?? []
+          return found === undefined ? [] : [`${path}:${index + 1}: "${found.trim()}"; write ${instead}`]
+        }),
+      )
+    })
+}
