@@ -90,16 +90,16 @@ export function createDevReports(options: ReportOptions, { channel, modules, new
     channel.requestWarned(warning)
   }
 
+  function warnAt(frame: DevWarning['frame'], warning: Pick<DevWarning, 'kind' | 'message'>): void {
+    warnOfRequest({ ...warning, ...(frame === undefined ? {} : { frame }) })
+  }
+
   function changedValue(loader: string, changed: NonNullable<LogLine['changed']>): void {
-    const frame = sources.loaderFrame(loader)
-    const message = describeChanged(loader, changed)
-    warnOfRequest({ kind: 'value', message, ...(frame === undefined ? {} : { frame }) })
+    warnAt(sources.loaderFrame(loader), { kind: 'value', message: describeChanged(loader, changed) })
   }
 
   function unkept(route: string, reason: string): void {
-    const frame = sources.pageFrame(route)
-    const message = describeUnkept(route, reason)
-    warnOfRequest({ kind: 'cache', message, ...(frame === undefined ? {} : { frame }) })
+    warnAt(sources.pageFrame(route), { kind: 'cache', message: describeUnkept(route, reason) })
   }
 
   return {
