@@ -145,8 +145,7 @@ export function createAppParts(options: CreateAppOptions) {
     mapsFolder: assets?.maps,
     buildId: manifest.buildId,
     onRevalidate,
-    forFiles,
-    publicEnvHash: envBlock?.hash,
+    site: { forFiles, publicEnvHash: envBlock?.hash },
     now,
     adoptAction: adoption?.adopt,
     // Without a handler there is no event stream, and answers need no time.

@@ -33,7 +33,7 @@ export interface Services extends RequestServices {
 interface ServiceOptions
   extends
     Pick<DataCacheOptions, 'buildId' | 'onRevalidate' | 'now' | 'drops'>,
-    Pick<RequestServices, 'adoptAction' | 'texts' | 'forFiles' | 'publicEnvHash'> {
+    Pick<RequestServices, 'adoptAction' | 'texts' | 'site'> {
   /** Name of the application's package, if it has one. */
   readonly application?: string | undefined
   /** Default: the runtime's own. */
@@ -64,17 +64,7 @@ export function createServices(
   config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl' | 'redisPrefix'>,
   { onDraining }: Pick<Readiness, 'onDraining'>,
   log: Logger,
-  {
-    application,
-    mapsFolder,
-    adoptAction,
-    texts,
-    forFiles,
-    publicEnvHash,
-    dataLifetime = {},
-    hasReports = true,
-    ...cache
-  }: ServiceOptions,
+  { application, mapsFolder, adoptAction, texts, site, dataLifetime = {}, hasReports = true, ...cache }: ServiceOptions,
 ): Services {
   const dataDir = resolve(config.dataDir)
   const secrets = openSecrets({ secretKeys: config.secretKeys, dataDir }, log, cache.now)
@@ -134,8 +124,7 @@ export function createServices(
     drops: cache.drops,
     adoptAction,
     texts,
-    forFiles,
-    publicEnvHash,
+    site,
     onDraining,
     warnOnce: warnOnceTo(log),
     get limits() {

@@ -59,11 +59,14 @@ async function exported(folder: string, definition: Definition, options: Options
   })
 }
 
+/** Milliseconds of what a page waits for. */
+const waits = { layout: 8, late: 3, later: 0 }
+
 const SITE: Definition = {
   routes: {
     '/': {
       layout: page(({ children }: { children: unknown }) => <main>{children as never}</main>),
-      layoutLoader: moduleOf({ loader: () => delay(5, { at: new Date(0) }) }),
+      layoutLoader: moduleOf({ guards: false, loader: () => delay(waits.layout, { at: new Date(0) }) }),
       page: page(() => (
         <>
           <Link href="/mills/a%20b">A</Link>
@@ -88,7 +91,7 @@ const SITE: Definition = {
           yield { id: 'a b' }
           yield { id: 'ü' }
         },
-        loader: () => ({ late: delay(2, 'late'), later: delay(1, new Map([[1, 2]])) }),
+        loader: () => ({ late: delay(waits.late, 'late'), later: delay(waits.later, new Map([[1, 2]])) }),
       }),
     },
     '/gone': { page: hello, loader: moduleOf({ loader: () => redirect('/mills/ü') }) },
@@ -139,6 +142,7 @@ test('each page is a file with its data, and so are redirects, missing pages and
 test('the same application gives the same bytes, and files that are the same keep their time', async () => {
   const [one, other] = [await temporaryFolder(), await temporaryFolder()]
   await exported(one.folder, SITE)
+  Object.assign(waits, { layout: 0, late: 0, later: 3 })
   await exported(other.folder, SITE)
   for (const name of await one.names()) expect([name, await other.read(name)]).toEqual([name, await one.read(name)])
   const file = join(one.folder, 'mills/ü/index.html')

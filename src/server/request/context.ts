@@ -374,10 +374,8 @@ export interface RequestServices {
   warnOnce(key: string, fields: object, message: string): void
   /** The application's own texts, and the table that knows their page; absent if all are English. */
   readonly texts?: { readonly of: TextsOf; readonly match: RouteTable['match'] } | undefined
-  /** Of the configuration that documents contain, if there is any. */
-  readonly publicEnvHash?: string | undefined
-  /** Whether the answers become files. */
-  readonly forFiles?: boolean | undefined
+  /** Of all answers: whether they become files, and the hash of the public configuration in documents. */
+  readonly site?: { readonly forFiles: boolean; readonly publicEnvHash: string | undefined } | undefined
   /** Finished action calls. */
   readonly calls: IdempotencyStore
   /** Reports that stay on this server; `undefined` if a DSN is set. */

@@ -189,7 +189,7 @@ function refuse({ context, data }: Visit): void {
 export function askedPage({ route, params, search }: MatchedRoute, context: RequestContext): AskedDocument {
   const { clientAddress, pathname } = context
   const host = clientAddress.origin ?? clientAddress.host.toLowerCase()
-  const { publicEnvHash } = context.services
+  const { publicEnvHash } = context.services.site ?? {}
   const of = route.definition.variants
   const variants = of && variantsOf(of, context).values
   return {

@@ -87,7 +87,7 @@ export async function callLoader(call: LoaderCall): Promise<Deferrable> {
   const returned = context.services.dataLifetime.session === undefined ? begin() : watchSessions(facts, begin)
   const result = deferMembers(await returned, context)
   // Values in the order in which they have become ready would make another file each time.
-  if (context.services.forFiles) await settlePromises(result.value)
+  if (context.services.site?.forFiles === true) await settlePromises(result.value)
   facts.isSettled = true
   const watched = Arguments.watched(args)
   // Reads inside a pending promise, or of the search object itself in the result, cannot be tracked: assume all params.

@@ -81,7 +81,7 @@ function answerBusy(
 /** A rule may lead one URL to several pages. */
 function askedDocument({ route, params, search }: MatchedRoute, context: RequestContext): AskedDocument {
   return {
-    page: JSON.stringify([route.key, context.pathname, params, context.services.publicEnvHash]),
+    page: JSON.stringify([route.key, context.pathname, params, context.services.site?.publicEnvHash]),
     search: parseSearch(search),
     queries: [context.search, search],
   }
