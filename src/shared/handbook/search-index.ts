@@ -47,6 +47,14 @@ const SHORTEST_TYPO = 4
 /** Stems that stand for one word of the question, each with its weight, at most 1. */
 type Concept = ReadonlyMap<string, number>
 
+/** All words of the handbook. */
+interface Vocabulary {
+  readonly words: readonly string[]
+  /** Stems by word: making one takes longer than looking it up. */
+  readonly stems: ReadonlyMap<string, string>
+  readonly known: ReadonlySet<string>
+}
+
 /** What a stem counts for in each section, all fields together, by the section's number. */
 type Postings = ReadonlyMap<string, ReadonlyMap<number, number>>
 
@@ -55,12 +63,12 @@ export function createSearchIndex<Found extends Section>(sections: readonly Foun
   const stems = new Map<string, string>()
   const postings = new Map<string, Map<number, number>>()
   for (const [number, section] of sections.entries()) addSection(number, section, stems, postings)
-  const words = [...stems.keys()]
+  const vocabulary: Vocabulary = { stems, words: [...stems.keys()], known: new Set(stems.values()) }
 
   return {
     search(query, most) {
       const subject = subjectOf(query).slice(0, MOST_WORDS)
-      const concepts = subject.map((word) => conceptOf(word, words, stems))
+      const concepts = subject.map((word) => conceptOf(word, vocabulary))
       const scores = scoresOf(concepts, postings, sections.length)
       return [...scores]
         .map(([number, score]) => [number, score * (sections[number]?.weight ?? 1)] as const)
@@ -68,7 +76,9 @@ export function createSearchIndex<Found extends Section>(sections: readonly Foun
         .slice(0, most)
         .flatMap(([number]) => {
           const section = sections[number]
-          return section === undefined ? [] : [{ section, snippet: makeSnippet(section.text, concepts) }]
+          return section === undefined
+            ? []
+            : [{ section, snippet: makeSnippet(section.text, concepts, (word) => stems.get(word) ?? stemOf(word)) }]
         })
     },
   }
@@ -103,7 +113,7 @@ function countStems(words: readonly string[], stems: Map<string, string>): Reado
   return counts
 }
 
-function conceptOf(word: string, words: readonly string[], stems: ReadonlyMap<string, string>): Concept {
+function conceptOf(word: string, { words, stems, known }: Vocabulary): Concept {
   const concept = new Map<string, number>()
   const add = (stem: string, weight: number): void => void concept.set(stem, Math.max(concept.get(stem) ?? 0, weight))
   add(stemOf(word), 1)
@@ -112,7 +122,7 @@ function conceptOf(word: string, words: readonly string[], stems: ReadonlyMap<st
       if (other.startsWith(word)) add(stems.get(other) ?? other, PREFIX_WEIGHT * (word.length / other.length) ** 0.5)
     }
   }
-  const isKnown = words.some((other) => concept.has(stems.get(other) ?? other))
+  const isKnown = concept.size > 1 || known.has(stemOf(word))
   if (!isKnown && word.length >= SHORTEST_TYPO) {
     for (const other of words) if (isOneTypoApart(word, other)) add(stems.get(other) ?? other, TYPO_WEIGHT)
   }

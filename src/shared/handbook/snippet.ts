@@ -1,5 +1,3 @@
-import { stemOf } from './words.ts'
-
 /** A piece of a passage; `marked` where it is a word that was searched for. */
 export interface SnippetPart {
   readonly text: string
@@ -11,9 +9,14 @@ const LONGEST = 170 // characters: two to three lines beside the chapters, four 
 /**
  * Cuts the passage out of a text that has most of the words.
  * @param concepts what counts as found: stems, of which each map stands for one word of the question.
+ * @param stemOf stem of a word in lower case.
  */
-export function makeSnippet(text: string, concepts: readonly ReadonlyMap<string, number>[]): readonly SnippetPart[] {
-  const places = placesOf(text, concepts)
+export function makeSnippet(
+  text: string,
+  concepts: readonly ReadonlyMap<string, number>[],
+  stemOf: (word: string) => string,
+): readonly SnippetPart[] {
+  const places = placesOf(text, concepts, stemOf)
   const start = bestStart(text, places)
   const end = Math.min(text.length, endOf(text, start))
   const parts: SnippetPart[] = []
@@ -37,13 +40,16 @@ interface Place {
   readonly weight: number
 }
 
-function placesOf(text: string, concepts: readonly ReadonlyMap<string, number>[]): readonly Place[] {
+function placesOf(
+  text: string,
+  concepts: readonly ReadonlyMap<string, number>[],
+  stemOf: (word: string) => string,
+): readonly Place[] {
   return [...text.matchAll(/[\p{L}\p{N}]+/gu)].flatMap(({ 0: word, index }) => {
     const stem = stemOf(word.toLowerCase())
-    const best = concepts
-      .map((concept, number) => ({ concept: number, weight: concept.get(stem) ?? 0 }))
-      .toSorted((one, other) => other.weight - one.weight)[0]
-    return best === undefined || best.weight === 0 ? [] : [{ from: index, to: index + word.length, ...best }]
+    const weights = concepts.map((concept) => concept.get(stem) ?? 0)
+    const weight = Math.max(0, ...weights)
+    return weight === 0 ? [] : [{ from: index, to: index + word.length, concept: weights.indexOf(weight), weight }]
   })
 }
 
