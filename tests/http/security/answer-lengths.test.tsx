@@ -48,15 +48,14 @@ test('ends the connection where the two differ, and passes on what fetch has dec
   const next = { handler: moduleOf({ GET: () => new Response('the next one') }) }
   const { app, logs } = tinyApp({ routes: { ...Object.fromEntries(handlers), '/next': next } as never })
   const port = await portOf(app)
-  for (const name of ['longer', 'shorter', 'copied']) {
+  const nextComes: string[] = []
+  for (const name of Object.keys(bodies)) {
     const answers = await answersOf(port, `/${name}`)
-    expect(answers, name).not.toContain('forged')
-    expect(answers, name).not.toContain('the next one')
+    expect(answers).not.toContain('forged')
+    if (answers.includes('the next one')) nextComes.push(name)
   }
+  expect(nextComes).toEqual(['absent', 'equal', 'fetched'])
   expect(JSON.stringify(logs)).toContain('does not match the content-length of 5 byte(s)')
-  for (const name of ['absent', 'equal', 'fetched']) {
-    expect(await answersOf(port, `/${name}`), name).toContain('the next one')
-  }
   const answer = await fetch(`http://127.0.0.1:${port}/fetched`)
   expect(await answer.text()).toBe('from elsewhere '.repeat(40))
 })
