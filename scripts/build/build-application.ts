@@ -67,7 +67,7 @@ import { checkDrift } from './project/table-drift.ts'
 export interface BuildReport {
   readonly manifest: AssetManifest
   readonly sizes: readonly SizeSection[]
-  /** esbuild's warnings as text; empty if there are none. */
+  /** Those about rules, and esbuild's, as text; empty if there are none. */
   readonly warnings: string
   /** Works out what is in the browser's scripts, and why. A build that is not asked does none of it. */
   analyze(): Promise<BundleAnalysis>
@@ -189,7 +189,7 @@ export async function buildApplication(
         const metafiles = [browser.metafile, ...(reports === undefined ? [] : [reports.metafile])] as const
         return analyzeBundle({ options, manifest, metafiles, entry, sources, sizes: ofFiles })
       },
-      warnings: warnings.length === 0 ? '' : await describeMessages(warnings, 'warning'),
+      warnings: [...facts.narrowRules, await describeMessages(warnings, 'warning')].join('\n\n').trim(),
     }
   } finally {
     await folder.discard()

@@ -5,8 +5,9 @@
 import { once } from 'node:events'
 import { pathToFileURL } from 'node:url'
 import { loadExpressionEngine } from '../../../src/server/routes/decide/expression-engine.ts'
-import { compileRules } from '../../../src/shared/rules/compile-rules.ts'
+import { compileRules, type CompiledRules } from '../../../src/shared/rules/compile-rules.ts'
 import type { RouteDefinitions, SegmentDefinition } from '../../../src/shared/route-definition.ts'
+import type { ConditionalRule, RuleTable } from '../../../src/shared/rules/rule-table.ts'
 import type { RewritePhases, RewriteRule, RuleSet } from '../../../src/shared/rules/rule-types.ts'
 import { validateRouteTable } from '../../../src/shared/route-table-faults.ts'
 import { inspectActions, type LoadActions } from './inspect-actions.ts'
@@ -29,6 +30,8 @@ export interface ApplicationFacts {
   readonly rules: readonly (readonly [source: string, effect: string])[]
   /** Whether browsers report errors. */
   readonly hasReports: boolean
+  /** Warnings about rules that refuse requests of ordinary length. */
+  readonly narrowRules: readonly string[]
 }
 
 /** Result for the parent process. */
@@ -79,7 +82,7 @@ async function inspect(bundle: string, tell: (message: InspectionMessage) => Pro
     if (typeof app.document !== 'function') throw new ApplicationFault('app.ts: defineApp needs a document component')
     validateRouteTable(routes)
     requireSameTable(app.routes ?? {}, routes)
-    compileRules(app.rules, loadExpressionEngine)
+    const rules = compileRules(app.rules, loadExpressionEngine)
     const sources = await readSources(routes)
     const fault = await inspectActions(actions, (evaluating) => tell({ evaluating }))
     return fault === undefined
@@ -89,6 +92,7 @@ async function inspect(bundle: string, tell: (message: InspectionMessage) => Pro
           variants: variantsOf(routes),
           rules: describeRules(app.rules),
           hasReports: app.reports !== false,
+          narrowRules: narrowRules(rules),
         }
       : { fault }
   } catch (error) {
@@ -103,6 +107,21 @@ function entryOf(error: Error): { readonly key?: string; readonly member?: strin
   const key =
     'patterns' in error && Array.isArray(error.patterns) ? (error.patterns as readonly unknown[]).at(-1) : undefined
   return typeof key === 'string' ? { key } : {}
+}
+
+const NARROW = 600 // characters: expressions of 1,000 steps and more; ordinary queries and cookies are longer
+
+function narrowRules(tables: CompiledRules): readonly string[] {
+  return Object.entries<RuleTable<ConditionalRule>>({ ...tables }).flatMap(([list, { rules }]) =>
+    rules.flatMap(({ source, conditions }, index) => {
+      const longest = Math.min(source.longest, conditions.longest)
+      if (longest > NARROW) return []
+      return (
+        `▲ [WARNING] ${list}[${index}] (source "${source.text}") has an expression of so many steps that a request ` +
+        `with a longer text than ${longest} characters is refused by 414 or 431. Use + or * in place of large counts.`
+      )
+    }),
+  )
 }
 
 function describeRules({ redirects = [], rewrites = [], headers = [] }: RuleSet = {}): ApplicationFacts['rules'] {

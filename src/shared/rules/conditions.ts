@@ -15,6 +15,8 @@ import { ExpressionError } from './linear-syntax.ts'
 export interface Conditions {
   /** Possible captures of `has`. */
   readonly names: ReadonlySet<string>
+  /** Characters of the longest text that all of its values may be asked about. */
+  readonly longest: number
   /**
    * @returns the captures of `has`; `undefined` if the rule does not apply.
    * @throws {LongTextError} for a text that is too long for the expression of a value.
@@ -24,6 +26,7 @@ export interface Conditions {
 
 interface Condition {
   readonly names: readonly string[]
+  readonly longest: number
   /** @returns whether it holds; adds its captures. */
   readonly holds: (subject: RuleSubject, captured: Map<string, Capture>) => boolean
 }
@@ -40,9 +43,10 @@ export function compileConditions(has: unknown, missing: unknown, refuse: Refuse
   const required = compileList(has, 'has', refuse, loadEngine)
   const refused = compileList(missing, 'missing', refuse, loadEngine)
   const names = new Set(required.flatMap((condition) => condition.names))
-  if (required.length === 0 && refused.length === 0) return { names, match: () => NO_CAPTURES }
+  if (required.length === 0 && refused.length === 0) return { names, longest: Infinity, match: () => NO_CAPTURES }
   return {
     names,
+    longest: Math.min(...[...required, ...refused].map((condition) => condition.longest)),
     match(subject) {
       const captured = new Map<string, Capture>()
       if (!required.every((condition) => condition.holds(subject, captured))) return undefined
@@ -81,18 +85,21 @@ function compileCondition(
   const expected = value === undefined || value === '' ? undefined : compileValue(value, refuse, loadEngine)
   if (type === 'host') {
     if (expected === undefined) return refuse('names no host', 'Give the host as value')
-    return { names: ['host', ...expected.names], holds: compare('host', readHost, expected) }
+    const { names, longest } = expected
+    return { names: ['host', ...names], longest, holds: compare('host', readHost, expected) }
   }
   if (typeof key !== 'string' || key === '') return refuse(`has no key`, `Name the ${type} as key`)
   if (type === 'header' && !HEADER_NAME.test(key))
     return refuse('has a key that is not the name of a header', 'Write one')
   const name = type === 'header' ? key.toLowerCase() : key
   const read = type === 'header' ? readHeader(name) : type === 'cookie' ? readCookie(name) : readQuery(name)
-  if (expected !== undefined) return { names: expected.names, holds: compare(type, read, expected) }
+  if (expected !== undefined)
+    return { names: expected.names, longest: expected.longest, holds: compare(type, read, expected) }
 
   const captureName = captureNameOf(name)
   return {
     names: captureName === '' ? [] : [captureName],
+    longest: Infinity,
     holds(subject, captured) {
       const found = read(subject)
       if (found === undefined) return false

@@ -23,6 +23,8 @@ export interface RuleSource {
   readonly unnamed: number
   /** The common first segment of all paths that match, in lower case; `undefined` if it varies. */
   readonly firstSegment: string | undefined
+  /** Characters of the longest path that it may be asked about. */
+  readonly longest: number
   /**
    * @returns `undefined` if the path does not match.
    * @throws {LongTextError} for a path that is too long for the source's expression.
@@ -42,7 +44,9 @@ export function compileSource(text: string, refuse: Refuse, loadEngine: LoadEngi
   if (expressionOf(tokens, keys, refuse).length > LONGEST_EXPRESSION) {
     refuse('source-too-long', `the source's expression exceeds ${LONGEST_EXPRESSION} characters`, 'Split the rule')
   }
-  const find = compilePlainSource(tokens) ?? compileFinder(tokens, parsed, refuse, loadEngine)
+  const plain = compilePlainSource(tokens)
+  const { find, longest } =
+    plain === undefined ? compileFinder(tokens, parsed, refuse, loadEngine) : { find: plain, longest: Infinity }
   const named = keys.flatMap((key, index) => (typeof key.name === 'string' ? [{ key, group: index + 1 }] : []))
 
   return {
@@ -50,6 +54,7 @@ export function compileSource(text: string, refuse: Refuse, loadEngine: LoadEngi
     names: new Set(named.map(({ key }) => String(key.name))),
     unnamed: keys.length - named.length,
     firstSegment: staticFirstSegment(tokens),
+    longest,
     match(path) {
       const ranges = find(path.canonical)
       if (ranges === undefined) return undefined
@@ -84,15 +89,18 @@ function compileFinder(
   parsed: readonly Token[],
   refuse: Refuse,
   loadEngine: LoadEngine,
-): (path: string) => Ranges | undefined {
+): { readonly find: (path: string) => Ranges | undefined; readonly longest: number } {
   try {
     const keys: Key[] = []
     const expression = expressionOf(withoutOwnLookAheads(tokens, parsed), keys, refuse)
     const { names, longest, match } = compileExpression(expression, { ignoreCase: true, captures: 'all' }, loadEngine)
     if (names.length === keys.length) {
-      return (path) => {
-        if (path.length > longest) throw new LongTextError('path', path.length, longest)
-        return match(path)
+      return {
+        longest,
+        find(path) {
+          if (path.length > longest) throw new LongTextError('path', path.length, longest)
+          return match(path)
+        },
       }
     }
   } catch (error) {

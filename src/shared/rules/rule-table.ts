@@ -21,6 +21,8 @@ export interface RuleHit<Rule> {
 
 /** One list of rules. Rules with a static first segment are tried only for paths that begin with it. */
 export interface RuleTable<Rule extends ConditionalRule> {
+  /** In the order of the table. */
+  readonly rules: readonly Rule[]
   /** Number of rules. */
   readonly size: number
   /**
@@ -52,6 +54,7 @@ export function createRuleTable<Rule extends ConditionalRule>(rules: readonly Ru
   }
 
   return {
+    rules,
     size: rules.length,
     concerns: (path) => rules.some(({ source }) => source.match(path) !== undefined),
     find(subject, from) {

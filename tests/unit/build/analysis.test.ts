@@ -36,6 +36,18 @@ export const chart = (a: unknown): string => [grid(a), plot(a), axis()].join()
 `,
     'src/app/shapes/label.ts': `export const label = (a: unknown): string => 'label ' + String(a)\n`,
     'src/app/shapes/late.ts': `export const late = (a: unknown): string => 'late ' + String(a)\n`,
+    'src/app/app.ts': `import { defineApp } from 'millrace/server'
+import { Document } from './document.tsx'
+import { routes } from './routes.ts'
+
+const headers = [{ key: 'X-A', value: 'b' }]
+const list = [
+  { source: '/short/:id([a-z]{1,1100})', headers },
+  { source: '/plain/:id', has: [{ type: 'cookie' as const, key: 'a', value: '(?:ab?c?){1,700}' }], headers },
+  { source: '/wide/:id([a-z]{1,20})', headers },
+]
+export default defineApp({ routes, document: Document, rules: { headers: list } })
+`,
     'src/app/home-page.tsx': page(`import { label } from './shapes/index.ts'`, 'label(1)'),
     'src/app/lab/page.tsx': page(
       `import { chart } from '../shapes/index.ts'\nconst load = () => import('../shapes/late.ts')`,
@@ -47,6 +59,14 @@ export const chart = (a: unknown): string => [grid(a), plot(a), axis()].join()
 })
 
 afterAll(() => project.remove())
+
+test('rules that refuse texts of ordinary length are named with their sources', () => {
+  const named = [...report.warnings.matchAll(/(headers\[\d\]) \(source "([^"]+)"\).* longer text than (\d+) /g)]
+  expect(named.map(([, rule, source, longest]) => [rule, source, Number(longest)])).toEqual([
+    ['headers[0]', '/short/:id([a-z]{1,1100})', 271],
+    ['headers[1]', '/plain/:id', 142],
+  ])
+})
 
 function chunkWith(name: string): AnalyzedChunk {
   const found = analysis.chunks.find(({ parts }) => parts.some((part) => part.name === name))
