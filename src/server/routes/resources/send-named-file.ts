@@ -1,5 +1,7 @@
+import type { ReadStream } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { basename, extname, join, relative, sep } from 'node:path'
+import type { Readable } from 'node:stream'
 import type { Response as ExpressResponse } from 'express'
 import type { NamedFile } from '../../api/send-file.ts'
 import { dropBody, outlastsAnswer } from '../../http/body/drop-body.ts'
@@ -53,6 +55,7 @@ export async function sendNamedFile(file: NamedFile, response: Response, context
   if (outlastsAnswer(context.req)) res.shouldKeepAlive = false
   // RFC 9110, 14.2: a range is of GET alone.
   if (context.req.method === 'HEAD') delete context.req.headers.range
+  res.once('pipe', (source: Readable) => endIfCut(source as ReadStream, context))
   const failure = await new Promise<unknown>((resolve) => {
     const { root, path } = found
     // A dot may be in the path of a symbolic link's target; the path that was asked for has been checked.
@@ -72,6 +75,15 @@ export async function sendNamedFile(file: NamedFile, response: Response, context
     return sendFault(context, { status, text }, extra)
   }
   throw failure
+}
+
+/** A file that becomes shorter while it is sent: the client would take the next answer for the rest of it. */
+function endIfCut(source: ReadStream, { res, log, record: { route } }: RequestContext): void {
+  source.prependListener('end', () => {
+    if (source.bytesRead >= Number(res.getHeader('content-length') ?? 0)) return
+    log.warn({ route }, 'a file became shorter while it was sent, so its connection is closed')
+    res.destroy()
+  })
 }
 
 /** @throws for a file that exists and cannot be read. */
