@@ -185,6 +185,23 @@ test('cache() after its loader has returned is logged', async () => {
   expect(await complaints(tiny)).toEqual([expect.stringMatching(/^cache\(\) was called after its loader had returned/)])
 })
 
+test('search that is first read after its loader has returned is logged, and read in time it is not', async () => {
+  const tiny = deferring((args) => args.search)
+  await request(tiny.app).get('/?q=1').expect(200)
+  expect(await complaints(tiny)).toEqual([
+    expect.stringMatching(/^search was first read after its loader had returned/),
+  ])
+  const loader = ({ search }: LoaderArgs) => ({
+    late: (async () => {
+      await new Promise(setImmediate)
+      return String(search['q'])
+    })(),
+  })
+  const inTime = tinyApp({ routes: { '/': { page: page(Streamed), loader: moduleOf({ loader }) } } })
+  expect((await request(inTime.app).get('/?q=seen').expect(200)).text).toContain('seen')
+  expect(JSON.stringify(inTime.logs)).not.toContain('LateChangeError')
+})
+
 test('what was set in time, and what is set again to the same, is no complaint', async () => {
   const tiny = tinyApp({
     routes: {

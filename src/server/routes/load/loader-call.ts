@@ -31,6 +31,9 @@ export interface LoaderCall {
 const LATE_CACHE =
   'cache() was called after its loader had returned, so the browser keeps the data without it. Call it before the loader returns'
 
+const LATE_SEARCH =
+  'search was first read after its loader had returned, so the browser keeps the data for other search params too. Read it before the loader returns'
+
 function keepFacts({ facts, context }: LoaderCall, options: CacheOptions): void {
   facts.keep(options)
   if (facts.isSettled) context.noteLateChange(new LateChangeError(LATE_CACHE))
@@ -57,8 +60,10 @@ class Arguments implements LoaderArgs<never, unknown> {
   }
 
   get search(): unknown {
-    const { search, facts } = this.#call
-    return 'parsed' in search ? search.parsed : (this.#watched ??= trackSearch(search.raw, facts))
+    const { search, facts, context } = this.#call
+    if ('parsed' in search) return search.parsed
+    if (this.#watched === undefined && facts.isSettled) context.noteLateChange(new LateChangeError(LATE_SEARCH))
+    return (this.#watched ??= trackSearch(search.raw, facts))
   }
 
   get request(): Request {
