@@ -98,7 +98,7 @@ describe('the shell of an early page', () => {
   ] as const)('has the true status where a schema %s', async ([, path, expected, said]) => {
     const schemas = {
       search: z.object({ n: z.coerce.number().default(1) }),
-      params: z.object({ id: z.coerce.number() }),
+      params: z.object({ id: z.string().refine(async (id) => (await wait(20, id)) !== 'x') }),
     }
     const { status, stream } = await gated({}, {}, schemas).visit(path)
     expect([status, await stream.end()]).toEqual([expected, expect.stringContaining(said)])
@@ -106,7 +106,10 @@ describe('the shell of an early page', () => {
 
   test('is not early for a crawler, which gets the true status and everything in its place', async () => {
     const { server } = gated({
-      loader: moduleOf({ loader: ({ params }: LoaderArgs) => (params['id'] === '1' ? { text: 'whole' } : notFound()) }),
+      loader: moduleOf({
+        loader: async ({ params }: LoaderArgs) =>
+          (await wait(20, params['id'])) === '1' ? { text: 'whole' } : notFound(),
+      }),
     })
     const get = (path: string) => request(server.app).get(path).set('User-Agent', CRAWLER)
     const found = await get('/early/1').expect(200)
@@ -117,11 +120,12 @@ describe('the shell of an early page', () => {
 
   test('is not early in the answer to a form, which has the true status', async () => {
     const save = action({ handler: () => 'saved' })
-    const Form = ({ data }: { data: { text: string } }) => {
+    const Form = ({ children }: { children: unknown }) => {
       const [state, submit] = useActionState(save as never, 'new')
       return (
         <form action={submit}>
-          <p>{`${data.text} ${state}`}</p>
+          <p>{state}</p>
+          {children as never}
         </form>
       )
     }
@@ -131,7 +135,7 @@ describe('the shell of an early page', () => {
       return gone ? notFound() : { text: 'mill' }
     }
     const { server } = gated(
-      { page: page(Form), loader: moduleOf({ loader }) },
+      { layout: page(Form), loader: moduleOf({ loader }) },
       { actions: { 'a.server.ts': { save } } },
     )
     const shown = await request(server.app).get('/early/1').expect(200)
@@ -139,8 +143,7 @@ describe('the shell of an early page', () => {
     const form = await submitForm(shown.text, 'form')
     const post = () => request(server.app).post(form.url).set(form.headers).send(String(form.body))
     const saved = await post().expect(200)
-    expect(saved.text).toContain('<p>mill saved</p>')
-    expect(saved.text).not.toContain('on its way')
+    expect(saved.text).toContain('<p>saved</p><!--$--><p id="late">late mill')
     gone = true
     expect((await post().expect(404)).text).toContain('root not found')
   })
@@ -244,6 +247,16 @@ describe('an early page that does not end', () => {
     await expect.poll(() => lineOf(server)).toMatchObject({ status: 200, late: 'failure' })
     const [failure, ...others] = failuresOf(server)
     expect([others, stream.text]).toEqual([[], expect.stringContaining(String(failure?.['digest']))])
+  })
+
+  test('ends with its server, and that is no failure', async () => {
+    const { visit, started, server } = gated()
+    const { stream } = await visit()
+    await stream.until('on its way')
+    await server.app.stop()
+    await expect(stream.end()).rejects.toThrow('terminated')
+    expect((await started).signal.reason).toMatchObject({ cause: 'gone' })
+    expect(failuresOf(server)).toEqual([])
   })
 
   test('stops when the visitor leaves, and that is no failure', async () => {
