@@ -111,9 +111,10 @@ function isLate(
   })
 }
 
-/** Whether a visitor gets the shell before the page's loader is done. Crawlers wait, for the true status. */
-function isEarly({ kind, route }: MatchedRoute, { req }: RequestContext): boolean {
-  return kind !== 'none' && route.definition.shell === 'early' && !isCrawler(req.headers['user-agent'])
+/** Whether a visitor gets the shell before the page's loader is done. Crawlers and files wait, for the true status. */
+function isEarly({ kind, route }: MatchedRoute, { req, making }: RequestContext): boolean {
+  if (kind === 'none' || route.definition.shell !== 'early' || making !== undefined) return false
+  return !isCrawler(req.headers['user-agent'])
 }
 
 /**
