@@ -76,6 +76,11 @@ export const routes = defineRoutes({
     page: () => import('./lab/kept/page.tsx'),
     loader: () => import('./lab/kept/loader.server.ts'),
   },
+  '/(site)/lab/shell/[key]': {
+    cache: 'shared',
+    page: () => import('./lab/shell/page.tsx'),
+    loader: () => import('./lab/shell/loader.server.ts'),
+  },
   '/(site)/lab/inspector': { page: () => import('./lab/inspector/page.tsx') },
 
   '/(site)/lab/redirect/temporary': {
@@ -174,6 +179,26 @@ export const routes = defineRoutes({
     cache: 'shared',
     page: () => import('./lab/bench/links-page.tsx'),
     loader: () => import('./lab/bench/kept-rows.server.ts'),
+  },
+  '/(bench)/lab/bench/shell/hello': {
+    cache: 'shared',
+    page: () => import('./lab/bench/shell-hello-page.tsx'),
+    loader: () => import('./lab/bench/slot.server.ts'),
+  },
+  '/(bench)/lab/bench/shell/spiral': {
+    cache: 'shared',
+    page: () => import('./lab/bench/shell-spiral-page.tsx'),
+    loader: () => import('./lab/bench/slot.server.ts'),
+  },
+  '/(bench)/lab/bench/shell/table': {
+    cache: 'shared',
+    page: () => import('./lab/bench/shell-table-page.tsx'),
+    loader: () => import('./lab/bench/slot-rows.server.ts'),
+  },
+  '/(bench)/lab/bench/shell/links': {
+    cache: 'shared',
+    page: () => import('./lab/bench/shell-links-page.tsx'),
+    loader: () => import('./lab/bench/slot-rows.server.ts'),
   },
 
   '/docs/search.json': { handler: () => import('./docs/search-data.server.ts') },

@@ -6,16 +6,34 @@ import type { SchemaOutput } from '../shared/schema.ts'
 /** Exports of a segment's `*.server.ts`, as far as its page and layout depend on them. */
 export interface ServerModuleShape {
   loader?: (...args: never[]) => unknown
+  visitor?: (...args: never[]) => unknown
+  layoutVisitor?: (...args: never[]) => unknown
   /** A schema for the search params: zod's, or that of any library that implements Standard Schema. */
   search?: { readonly _output: unknown } | { readonly '~standard': object }
   /** Lists the URLs of the pattern for `millrace export`. */
   paths?: (...args: never[]) => unknown
 }
 
-/** The result of this server module's loader for its page or layout. `undefined` without a loader. */
-export type LoaderData<Module extends ServerModuleShape> = Module['loader'] extends (...args: never[]) => infer Result
+/**
+ * The result of this server module's loader for its page or layout. `undefined` without a loader. With `visitor`, or
+ * `layoutVisitor` for a layout, it has the promise of that as `visitor`.
+ */
+export type LoaderData<Module extends ServerModuleShape> = OwnData<Module> & SlotOf<Module>
+
+type OwnData<Module extends ServerModuleShape> = Module['loader'] extends (...args: never[]) => infer Result
   ? Awaited<Result>
-  : undefined
+  : Module extends { visitor: unknown } | { layoutVisitor: unknown }
+    ? unknown
+    : undefined
+
+type SlotOf<Module> = Module extends { visitor: infer Visitor } | { layoutVisitor: infer Visitor }
+  ? Slot<Visitor>
+  : unknown
+
+/** What belongs to the visitor: `use(data.visitor)` inside `<Suspense>`. */
+interface Slot<Visitor> {
+  readonly visitor: Promise<Visitor extends (...args: never[]) => infer Result ? Awaited<Result> : never>
+}
 
 /** The search params of a page: the schema's output, or the raw text (a list if a key is repeated). */
 export type SearchOf<Module extends ServerModuleShape> = Module extends { search: infer Schema }

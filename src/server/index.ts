@@ -53,6 +53,7 @@ export type {
   SharedLifetime,
   ResourceHandler,
   RoutePaths,
+  VisitorArgs,
 } from './api/loader-types.ts'
 export type {
   ReportDetails,

@@ -13,6 +13,7 @@ const TYPES: Readonly<Record<string, number | undefined>> = {
   PageProps: undefined,
   LayoutProps: undefined,
   GuardArgs: undefined,
+  VisitorArgs: undefined,
   LoaderArgs: 2,
   HandlerArgs: 3,
 }

@@ -24,8 +24,8 @@ const LOADERS: Readonly<Record<string, string>> = { page: 'loader', layout: 'lay
 const FUNCTIONS: Readonly<Record<string, RegExp>> = {
   page: /^default$/,
   layout: /^default$/,
-  loader: /^loader$/,
-  layoutLoader: /^loader$/,
+  loader: /^(?:loader|visitor)$/,
+  layoutLoader: /^(?:loader|layoutVisitor)$/,
   guard: /^(?:guard|default)$/,
   handler: /^[A-Z]+$/,
 }

@@ -86,11 +86,13 @@ const FAULTS: Readonly<Record<string, (exported: readonly string[]) => string | 
       ? undefined
       : 'exports no guard, so that everything below it would be refused: write export async function guard() { … }.',
   loader: (exported) =>
-    ['loader', 'search', 'paths'].some((name) => exported.includes(name))
+    ['loader', 'search', 'paths', 'visitor'].some((name) => exported.includes(name))
       ? undefined
       : 'exports no loader: write export async function loader() { … }, or a search schema alone.',
   layoutLoader: (exported) =>
-    exported.includes('loader') ? undefined : 'exports no loader: write export async function loader() { … }.',
+    exported.includes('loader') || exported.includes('layoutVisitor')
+      ? undefined
+      : 'exports no loader: write export async function loader() { … }.',
   handler(exported) {
     const lower = exported.find(
       (name) => /^(?:get|post|put|patch|delete)$/i.test(name) && !exported.includes(name.toUpperCase()),

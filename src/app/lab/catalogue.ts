@@ -108,6 +108,11 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         look: 'The server keeps the whole document for all visitors, until an action drops it.',
       },
       {
+        href: '/lab/shell/1',
+        title: 'A kept shell',
+        look: 'The server keeps all but the name in your cookie “visitor”, which follows the kept part.',
+      },
+      {
         href: '/lab/inspector',
         title: 'The inspector',
         look: "The development panel's tables in production: screen, cache, requests, actions, prefetches. Needs JavaScript.",
@@ -210,6 +215,10 @@ export const LAB_GROUPS: readonly LabGroup[] = [
       { href: '/lab/bench/kept/spiral', title: 'Spiral, kept', look: 'The same elements, made once.' },
       { href: '/lab/bench/kept/table?n=1000', title: 'Table, kept', look: 'A thousand rows that stay the same.' },
       { href: '/lab/bench/kept/links?n=1000', title: 'Links, kept', look: 'Those rows, with a link in each.' },
+      { href: '/lab/bench/shell/hello', title: 'Hello with a slot', look: 'Made once, and a name for each visitor.' },
+      { href: '/lab/bench/shell/spiral', title: 'Spiral with a slot', look: 'The same elements, and a name.' },
+      { href: '/lab/bench/shell/table?n=1000', title: 'Table with a slot', look: 'The rows that stay, and a name.' },
+      { href: '/lab/bench/shell/links?n=1000', title: 'Links with a slot', look: 'Those rows with links, and a name.' },
     ],
   },
   {

@@ -148,6 +148,28 @@ export interface LoaderArgs<Pattern extends EntryPattern = never, Search = Searc
   readonly cache: (options: CacheOptions) => void
 }
 
+/** A loader, as far as `VisitorArgs` depends on it. */
+type AnyLoader = (args: never) => unknown
+
+/**
+ * Arguments of `visitor` and `layoutVisitor`, which run for each visitor who needs it beside a loader that runs for all.
+ * @typeParam Pattern the pattern of its entry in the table, without groups.
+ * @typeParam Loader `typeof loader` of the same module; without one, `data` is `undefined`.
+ */
+export interface VisitorArgs<
+  Pattern extends EntryPattern = never,
+  Loader extends AnyLoader | undefined = undefined,
+> extends Pick<LoaderArgs<Pattern>, 'request' | 'signal'> {
+  /** As the loader gets them. */
+  readonly params: Loader extends (args: { readonly params: infer OwnParams }) => unknown ? OwnParams : Params<Pattern>
+  /** As the loader gets them. */
+  readonly search: Loader extends (args: { readonly search: infer Search }) => unknown ? Search : SearchInput
+  /** What the loader has returned. For a page that is kept, it is everybody's: it cannot be changed. */
+  readonly data: Loader extends (args: never) => infer Result ? Awaited<Result> : undefined
+  /** That of a loader, but it changes nothing of the answer: using `headers` throws. */
+  readonly context: LoaderContext
+}
+
 /**
  * Arguments of a handler: those of a loader, and the parsed body.
  * @typeParam Pattern the pattern of its entry in the table, without groups.
@@ -188,6 +210,10 @@ export interface GuardModule {
 /** A module named by `loader` or `layoutLoader`. */
 export interface ServerModule {
   readonly loader?: (args: never) => unknown
+  /** In a page's module: what belongs to one visitor. Its promise is `data.visitor` of the page. */
+  readonly visitor?: (args: never) => unknown
+  /** The same in a layout's module. */
+  readonly layoutVisitor?: (args: never) => unknown
   /** For the search params: those that it refuses get 400. */
   readonly search?: Schema
   /** For the loader's params: a path that it refuses is not found. */

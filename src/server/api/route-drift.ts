@@ -131,12 +131,12 @@ type Fault<Member extends string, Module, Entry, Pattern extends string> = Membe
       ? LoaderFault<
           Module,
           Pattern,
-          Module extends { readonly search: unknown } | { readonly paths: unknown }
+          Module extends { readonly search: unknown } | { readonly paths: unknown } | { readonly visitor: unknown }
             ? PathsFault<Module, Pattern>
             : 'exports neither loader nor search'
         >
       : Member extends 'layoutLoader'
-        ? LoaderFault<Module, Pattern, 'exports no loader'>
+        ? LoaderFault<Module, Pattern, Module extends { readonly layoutVisitor: unknown } ? never : 'exports no loader'>
         : Member extends 'guard'
           ? Module extends { readonly guard: infer Guard } | { readonly default: infer Guard }
             ? CalleeFault<Guard, GuardGiven<Pattern>, unknown>

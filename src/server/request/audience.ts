@@ -1,4 +1,5 @@
 import { NotedSessions } from './noted-sessions.ts'
+import type { VisitorReads } from './visitor-reads.ts'
 
 /** For whom an answer is, as noted by what has looked at the visitor. Caches and browsers keep the answer accordingly. */
 export class Audience {
@@ -12,6 +13,9 @@ export class Audience {
   personal: string | undefined = undefined
   /** The sessions that were opened; `undefined` if there is none. */
   sessions: NotedSessions | undefined = undefined
+
+  /** Notes what functions `visitor` read; absent unless the page is kept. */
+  reads: VisitorReads | undefined = undefined
 
   /** Notes for which session of a kind the answer is made. */
   noteSession(...noted: Parameters<NotedSessions['note']>): void {

@@ -4,6 +4,7 @@ import type { KeptDocument } from '../stores/cache/document-cache.ts'
 import type { DocumentData } from '../stores/cache/document-entries.ts'
 import type { DocumentLifetime } from '../stores/cache/document-lifetime.ts'
 import { RequestAborted } from './request-aborted.ts'
+import { VisitorReads } from './visitor-reads.ts'
 import { SearchUses, type AskedDocument } from '../stores/cache/document-names.ts'
 
 /** In seconds. */
@@ -49,10 +50,15 @@ export class DocumentMaking {
   isPrefetch = false
   /** Called when it ends without a document. */
   onLeave: () => void = () => undefined
+  /** What the functions `visitor` of the page read. */
+  readonly reads: VisitorReads
+  /** By segment id: what `visitor` gives to one of whom nothing is known. */
+  readonly slots = new Map<string, Promise<unknown>>()
   readonly #readers: SearchReader[] = []
 
-  constructor(asked: AskedDocument) {
+  constructor(asked: AskedDocument, reads = new VisitorReads()) {
     this.asked = asked
+    this.reads = reads
   }
 
   /** Notes why it cannot be kept; the first reason counts. */

@@ -47,7 +47,8 @@ export interface Session<Data> {
    */
   set(data: Data): Promise<void>
   /**
-   * Restarts the session's lifetime if more than half of it is over; otherwise, and without a session, does nothing.
+   * Restarts the session's lifetime if more than half of it is over; otherwise, without a session, and in a function
+   * `visitor`, does nothing.
    */
   renew(): Promise<void>
   /** Ends the session in this browser. The flash message remains. */
@@ -57,7 +58,7 @@ export interface Session<Data> {
    * @throws {CookieSizeError} if the text is too long for a cookie.
    */
   flash(text: string): Promise<void>
-  /** The stored message, once; `undefined` if there is none, and in prefetched answers. */
+  /** The stored message, once; `undefined` if there is none, in prefetched answers, and in a function `visitor`. */
   takeFlash(): string | undefined
 }
 
@@ -111,7 +112,10 @@ export function defineSession<Data>(options: SessionOptions<Data>, clock?: () =>
     note()
     return new OpenSession(main, {
       set: (data) => handled(main.write(data).then(note)),
-      renew: () => handled(main.ageSeconds > maxAgeSeconds / 2 ? main.rewrite() : Promise.resolve()),
+      renew() {
+        const isDue = context.hasBegun !== true && main.ageSeconds > maxAgeSeconds / 2
+        return handled(isDue ? main.rewrite() : Promise.resolve())
+      },
       clear() {
         main.erase()
         note()
@@ -193,7 +197,7 @@ export async function openFlash(
     flash: (text) => handled(message.write(text)),
     takeFlash() {
       const text = message.value
-      if (text === undefined || context.prefetch === true) return undefined
+      if (text === undefined || context.prefetch === true || context.hasBegun === true) return undefined
       message.erase()
       return text
     },

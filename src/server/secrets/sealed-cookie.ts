@@ -18,6 +18,8 @@ export interface SessionContext {
   readonly headers: Headers
   /** Set for a prefetched answer: it may never be shown, so it takes no flash message. */
   readonly prefetch?: boolean
+  /** Set if the answer has begun: nothing is renewed, and no flash message is taken. */
+  readonly hasBegun?: boolean
   /** `false` if the browser would drop a `Secure` cookie; see `keepsSecureCookies`. */
   readonly secureCookies?: boolean
   /** Clock of the server, in ms since the epoch; default: the system's. */

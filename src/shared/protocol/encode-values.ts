@@ -1,5 +1,5 @@
 import type { TextStream } from './hydration-data.ts'
-import { createFrameWriter, type Frame } from './value-frames.ts'
+import { createFrameWriter, type Frame, type OpenPromise } from './value-frames.ts'
 
 /** An `AbortSignal`, whose type this folder does not know. */
 export interface AbortSignalLike {
@@ -17,10 +17,8 @@ export interface AbortSignalLike {
  */
 export type PublicReason = (reason: unknown) => unknown
 
-/** Encoded values: the first frame, and the frames of promises. */
-interface EncodedValues {
-  /** The first frame, with its newline. */
-  readonly root: string
+/** The frames of promises. */
+export interface LaterFrames {
   /**
    * Follows the promises in the values. Call it once, in the same turn in which the values were encoded.
    * @param emit receives each frame, with its newline.
@@ -31,6 +29,12 @@ interface EncodedValues {
   follow(emit: (frame: string) => void, signal: AbortSignalLike): Promise<void>
   /** Rejects all open promises, and those still to be found, with this reason: `follow` emits that and resolves. */
   giveUp(reason: unknown): void
+}
+
+/** Encoded values: the first frame, and the frames of promises. */
+interface EncodedValues extends LaterFrames {
+  /** The first frame, with its newline. */
+  readonly root: string
 }
 
 /** The browser learns only that there was an error. */
@@ -45,7 +49,27 @@ const withoutReason: PublicReason = () => new Error('Redacted')
 export function createValueEncoder(values: unknown, publicReason: PublicReason = withoutReason): EncodedValues {
   const frameOf = createFrameWriter()
   const root = frameOf('', values)
+  return { root: root.text, ...laterFrames(frameOf, root.promises, publicReason) }
+}
 
+/**
+ * Continues a stream that another encoder has begun, and left promises open in.
+ * @param open promises in the stream so far.
+ * @param before its nodes.
+ */
+export function continueValues(
+  open: readonly OpenPromise[],
+  before: number,
+  publicReason: PublicReason = withoutReason,
+): LaterFrames {
+  return laterFrames(createFrameWriter(before), open, publicReason)
+}
+
+function laterFrames(
+  frameOf: ReturnType<typeof createFrameWriter>,
+  found: readonly OpenPromise[],
+  publicReason: PublicReason,
+): LaterFrames {
   function settlement(number: number, kept: boolean, value: unknown): Frame {
     let reason = value
     if (kept) {
@@ -60,7 +84,6 @@ export function createValueEncoder(values: unknown, publicReason: PublicReason =
 
   let giveUp: (reason: unknown) => void = () => undefined
   return {
-    root: root.text,
     giveUp: (reason) => giveUp(reason),
     follow: (emit, signal) =>
       new Promise((resolve, reject) => {
@@ -99,7 +122,7 @@ export function createValueEncoder(values: unknown, publicReason: PublicReason =
         }
         signal.addEventListener('abort', finish)
         // Watched even if nobody needs it any more: an unhandled rejection ends the process.
-        watch(root.promises)
+        watch(found)
         if (signal.aborted) finish()
       }),
   }

@@ -5,18 +5,24 @@ export interface Frame {
   /** With its newline. */
   readonly text: string
   /** The promises that first appear in this frame, with their numbers. */
-  readonly promises: readonly (readonly [number: number, promise: PromiseLike<unknown>])[]
+  readonly promises: readonly OpenPromise[]
+  /** Number of the next frame's first node. */
+  readonly next: number
 }
+
+/** A promise whose frame follows, with the number of its node. */
+export type OpenPromise = readonly [number: number, promise: PromiseLike<unknown>]
 
 /** Returns `[number]` of a value's node. */
 type Numbering = (value: unknown) => string
 
 /**
  * Creates the writer of the frames of one stream.
+ * @param before nodes that another writer has numbered: this one continues its stream.
  * @returns a function of the text before the member, and the member's value. It throws errors of a getter or a `toJSON`
  * of the value, and then the stream is as if the frame had never begun.
  */
-export function createFrameWriter(): (start: string, value: unknown) => Frame {
+export function createFrameWriter(before = 0): (start: string, value: unknown) => Frame {
   /** Bound: the objects of one stream, for its lifetime. */
   const numbers = new Map<unknown, number>()
 
@@ -25,15 +31,15 @@ export function createFrameWriter(): (start: string, value: unknown) => Frame {
     const numberOf: Numbering = (node) => {
       let number = numbers.get(node)
       if (number === undefined) {
-        number = numbers.size
+        number = before + numbers.size
         numbers.set(node, number)
         nodes.push(node)
       }
       return `[${number}]`
     }
     try {
-      const first = numbers.size
-      const promises: [number, PromiseLike<unknown>][] = []
+      const first = before + numbers.size
+      const promises: OpenPromise[] = []
       const parts = [start + memberText(value, numberOf)]
       // The list grows while its nodes are written. A list instead of recursion: depth costs no stack.
       for (let index = 0; index < nodes.length; index += 1) {
@@ -41,7 +47,7 @@ export function createFrameWriter(): (start: string, value: unknown) => Frame {
         if (isPromiseLike(node)) promises.push([first + index, node])
         parts.push(nodeText(node, numberOf))
       }
-      return { text: `[${parts.join(',')}]\n`, promises }
+      return { text: `[${parts.join(',')}]\n`, promises, next: before + numbers.size }
     } catch (thrown) {
       for (const node of nodes) numbers.delete(node)
       throw thrown

@@ -1,8 +1,9 @@
 import { array, assert, asyncProperty, constantFrom, nat, record } from 'fast-check'
-import type { ReactNode } from 'react'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Suspense, use, type ReactNode } from 'react'
 import request from 'supertest'
 import { expect, test } from 'vitest'
-import type { LoaderArgs } from '../../../src/server/api/loader-types.ts'
+import type { LoaderArgs, VisitorArgs } from '../../../src/server/api/loader-types.ts'
 import { drop, visit } from '../../support/kept-pages.tsx'
 import { moduleOf, page, tinyApp } from '../../support/tiny-app.tsx'
 
@@ -11,23 +12,49 @@ const RUNS = 200
 /** A step of a visitor. */
 const step = record({
   what: constantFrom('visit', 'visit', 'click', 'click', 'drop', 'password'),
-  path: constantFrom('/all', '/own', '/late', '/query', '/fails', '/under/all'),
+  path: constantFrom('/all', '/own', '/late', '/query', '/fails', '/under/all', '/slot', '/slot-late', '/slots/all'),
   visitor: nat(5),
   query: nat(2),
 })
 
 const around = page(({ children }: { children: ReactNode }) => children) as never
 const readsVisitor = ({ context }: LoaderArgs) => ({ user: context.cookie('user') })
+const visitor = ({ context }: VisitorArgs) => `${context.cookie('user')}`
+const visitorLate = async ({ context }: VisitorArgs) => {
+  await delay(1)
+  return visitor({ context } as VisitorArgs)
+}
+
+function Slot({ value }: { readonly value: Promise<string> }) {
+  return <b>{use(value)}</b>
+}
+
+type Slotted = { readonly visitor: Promise<string> }
+
+const slotAround = page(({ data, children }: { data: Slotted; children: ReactNode }) => (
+  <>
+    <Suspense fallback="wait">
+      <Slot value={data.visitor} />
+    </Suspense>
+    {children}
+  </>
+)) as never
 
 test('no mark of a visitor reaches another one, and after a drop nothing dropped is sent, in any order', async () => {
-  const late = page(({ data }: { data: { shown: string } }) => <p>{data.shown}</p>)
+  const late = page(({ data }: { data: { shown: string } & Partial<Slotted> }) => (
+    <p>
+      {data.shown}
+      <Suspense>{data.visitor && <Slot value={data.visitor} />}</Suspense>
+    </p>
+  ))
   await assert(
     asyncProperty(array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const state = { version: 0, answered: 0 }
-      const routeOf = (read: (args: LoaderArgs) => unknown) => ({
+      const routeOf = (read: (args: LoaderArgs) => unknown, own = {}) => ({
         cache: 'shared' as const,
         page: late,
         loader: moduleOf({
+          ...own,
           loader: async (args: LoaderArgs) => {
             args.cache({ shared: { seconds: 60, staleSeconds: 60 }, tags: ['version'] })
             const { version } = state
@@ -48,11 +75,15 @@ test('no mark of a visitor reaches another one, and after a drop nothing dropped
           }),
           '/under': { layout: around, layoutLoader: moduleOf({ loader: readsVisitor }) },
           '/under/all': routeOf(() => 'all'),
+          '/slot': routeOf(() => 'all', { visitor }),
+          '/slot-late': routeOf(() => 'all', { visitor: visitorLate }),
+          '/slots': { layout: slotAround, layoutLoader: moduleOf({ layoutVisitor: visitorLate }) as never },
+          '/slots/all': routeOf(() => 'all', { visitor }),
           '/drop': drop,
         },
       })
       await Promise.all(
-        steps.map(async ({ what, path, visitor, query }) => {
+        steps.map(async ({ what, path, visitor: number, query }) => {
           if (what === 'drop') {
             state.version += 1
             const { version } = state
@@ -63,16 +94,17 @@ test('no mark of a visitor reaches another one, and after a drop nothing dropped
           const least = state.answered
           const { text, status } = await visit(
             site,
-            `${what === 'click' ? '/_m/data' : ''}${path}?q=${query}&mark=mark-${visitor}`,
+            `${what === 'click' ? '/_m/data' : ''}${path}?q=${query}&mark=mark-${number}`,
             {
-              Cookie: `user=mark-${visitor}`,
+              Cookie: `user=mark-${number}`,
               ...(what === 'password' ? { Authorization: 'Basic YTpi' } : {}),
             },
           )
           if (status !== 200) return expect([path, query]).toEqual(['/fails', 1])
           for (let other = 0; other <= 5; other += 1) {
-            if (other !== visitor) expect(text).not.toContain(`mark-${other}`)
+            if (other !== number) expect(text).not.toContain(`mark-${other}`)
           }
+          if (path.startsWith('/slot')) expect(text).toContain(`mark-${number}`)
           if (path === '/query') expect(text).toContain(`said=${query};`)
           expect(Number(/version=(\d+)/.exec(text)?.[1])).toBeGreaterThanOrEqual(least)
         }),

@@ -46,7 +46,7 @@ export function fencedBlocks(text: string): Block[] {
 
 /** What a sample of server code without any import leaves to the reader. */
 const LEFT_OUT = [
-  `import { action, defineApp, notFound, redirect, type LoaderArgs, type RuleSet } from 'millrace/server'`,
+  `import { action, defineApp, notFound, redirect, type LoaderArgs, type RuleSet, type VisitorArgs } from 'millrace/server'`,
   `import { defineRoutes } from 'millrace'`,
   `import { z } from 'zod'`,
   `import request from 'supertest'`,

@@ -35,7 +35,8 @@ async function readLateValues(chunks: HydrationState['chunks']): Promise<Hydrati
   const { receiveValues } = await import('../../../shared/protocol/decode-values.ts')
   const { values, push, fail } = receiveValues<HydrationValues>(serverFailure)
   const global = self as { [HYDRATION_DATA_GLOBAL]?: LateChunks }
-  ;(chunks ?? global[HYDRATION_DATA_GLOBAL])?.forEach?.(push)
+  chunks?.forEach(push)
+  global[HYDRATION_DATA_GLOBAL]?.forEach?.(push)
   global[HYDRATION_DATA_GLOBAL] = { push }
   // An interrupted document leaves values that never arrive.
   const onParsed = (): void => fail(new ServerFailure())

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { createStreamEncoder, type Encoding } from '../../http/content-encoding.ts'
+import { GzipMember, type GzipStart } from '../../http/gzip-member.ts'
 
 /** Destination of a streamed answer's chunks. `write` sends every chunk at once: nothing is held back. */
 export interface BodyStream {
@@ -20,16 +21,7 @@ export interface BodyStream {
  * which is destroyed with the response.
  */
 export function createBodyStream(res: ServerResponse, encoding: Encoding | undefined): BodyStream {
-  if (encoding === undefined) {
-    return {
-      hasCapacity: () => !res.writableNeedDrain,
-      unread: () => res.writableLength,
-      write: (chunk) => void res.write(chunk),
-      end: () => void res.end(),
-      destroy: () => void res.destroy(),
-      onDrain: (listener) => void res.on('drain', listener),
-    }
-  }
+  if (encoding === undefined) return plainBody(res)
   const { stream, flush } = createStreamEncoder(encoding)
   pipeline(stream, res, () => stream.destroy())
   return {
@@ -46,5 +38,27 @@ export function createBodyStream(res: ServerResponse, encoding: Encoding | undef
       res.destroy()
     },
     onDrain: (listener) => void stream.on('drain', listener),
+  }
+}
+
+/** As `createBodyStream`, for a body in gzip whose start was compressed before. It is sent at once. */
+export function continueGzip(res: ServerResponse, start: GzipStart): BodyStream {
+  const member = new GzipMember(start)
+  res.write(start.bytes)
+  return {
+    ...plainBody(res),
+    write: (chunk) => void res.write(member.add(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)),
+    end: () => void res.end(member.end()),
+  }
+}
+
+function plainBody(res: ServerResponse): BodyStream {
+  return {
+    hasCapacity: () => !res.writableNeedDrain,
+    unread: () => res.writableLength,
+    write: (chunk) => void res.write(chunk),
+    end: () => void res.end(),
+    destroy: () => void res.destroy(),
+    onDrain: (listener) => void res.on('drain', listener),
   }
 }

@@ -19,7 +19,7 @@ import { send } from '../../request/answer/send.ts'
 import type { RequestContext } from '../../request/context.ts'
 
 /** The first line without the members that all answers of a server share. */
-export type Head = Omit<RouteDataHead, 'v' | 'build' | 'sessions' | 'at'>
+export type Head = Omit<RouteDataHead, 'v' | 'build' | 'sessions'>
 
 /**
  * Tells the client to load the URL as a document.

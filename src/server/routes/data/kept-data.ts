@@ -8,7 +8,7 @@ import type { RequestContext } from '../../request/context.ts'
 import type { DocumentData } from '../../stores/cache/document-entries.ts'
 import { KeptBody } from '../../stores/cache/kept-body.ts'
 import type { AskedData } from '../kept/document-makings.ts'
-import { sendDocumentHead, type Head } from './data-answer.ts'
+import { DataAnswer, sendDocumentHead, type Head } from './data-answer.ts'
 
 /** A request for the data of a page with `cache: 'shared'`. */
 interface KeptRequest {
@@ -34,6 +34,15 @@ export function keptData({ context, head, ids, alone }: KeptRequest): AskedData 
       const text = textOf(data)
       const etag = `W/"${hash('sha256', text, 'base64url').slice(0, 22)}"`
       return new KeptBody([...data.headers, 'ETag', etag], etag, Buffer.from(text))
+    },
+    async withSlots({ at, given, isParsed, metas }, { data, search }, about) {
+      const answer = new DataAnswer(context)
+      answer.open(200, { ...head, ...(at !== undefined && { at }) }, [...given, ...about])
+      for (const id of ids) {
+        const isOwn = isParsed && id.endsWith('#page')
+        answer.segment(id, { data: data[id], ...(isOwn && { search }) }, metas[id] ?? {})
+      }
+      await answer.finish()
     },
     sendMade(data) {
       const { status, retryAfter, outcome, redirect } = data

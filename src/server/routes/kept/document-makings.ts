@@ -1,10 +1,13 @@
 import type { Logger } from 'pino'
+import type { OpenPromise } from '../../../shared/protocol/value-frames.ts'
 import { clientKey } from '../../http/client-key.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 import type { DocumentMaking, MadeData } from '../../request/document-making.ts'
+import type { KeptDocument } from '../../stores/cache/document-cache.ts'
 import type { DocumentData } from '../../stores/cache/document-entries.ts'
 import type { KeptBody } from '../../stores/cache/kept-body.ts'
+import type { StoredPage, StoredShell } from '../../stores/cache/stored-shell.ts'
 import type { AskedDocument } from '../../stores/cache/document-names.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
 import type { PageParts } from '../render/serve-page.ts'
@@ -27,12 +30,19 @@ export interface AskedData {
   readonly name: string
   /** The answer, of what is kept. */
   answer(data: DocumentData): KeptBody
+  /** The same, of a kept shell and what belongs to this visitor. @param headers about it. */
+  withSlots(shell: StoredShell, started: StartedSlots, headers: HeaderList): Promise<void>
   /** Sends what a making has come to that cannot be kept. */
   sendMade(data: MadeData): void
   /** Sends that there is no data. */
   refuse(status: number, headers: HeaderList): void
   /** Runs the loaders for this visitor. */
   alone(): Promise<void>
+}
+
+/** The values of a page with the promises of what belongs to one visitor, and their numbers in its hydration data. */
+export interface StartedSlots extends StoredPage {
+  readonly open: readonly OpenPromise[]
 }
 
 /** A making in progress. */
@@ -103,6 +113,7 @@ export class DocumentMakings {
       if (isFirst || group.lines.size === 0) end()
       const { making } = result
       if (making.reason !== undefined) this.#tellReason(visit, making, making.reason)
+      tellFault(visit, making.kept?.slots)
       if (isFirst) group.done.resolve(result)
       return result
     })
@@ -138,6 +149,16 @@ export class DocumentMakings {
       "this page says cache: 'shared' and cannot be kept, so each visitor gets an answer of its own; the reason names what it reads or sets",
     )
   }
+}
+
+function tellFault({ context, page }: Visit, slots: KeptDocument['slots']): void {
+  if (slots === undefined || !('reason' in slots)) return
+  const route = page.route.pattern
+  context.services.warnOnce(
+    `shell ${route}`,
+    { route, reason: slots.reason },
+    'this page has parts for each visitor, and the rest of it cannot be kept for them, so each gets an answer of its own; the reason names what it waits for or contains besides',
+  )
 }
 
 function isUnkept(found: ReturnType<PageParts['documents']['find']>): boolean {

@@ -22,7 +22,8 @@ export function createFilePages(parts: PageParts & { readonly log: Logger }): Ke
       if (data !== undefined) return data.alone()
       const { making, answer } = await make(page, askedPage(page, context), context, () => true)
       const { kept } = making
-      const reason = making.reason ?? (making.usesSoFar.isEmpty ? undefined : BY_QUERY)
+      const own = making.slots.size > 0 ? 'visitor' : undefined
+      const reason = making.reason ?? own ?? (making.usesSoFar.isEmpty ? undefined : BY_QUERY)
       if (reason !== undefined || (kept === undefined && answer === undefined)) {
         const status: KeptStatus = { kind: 'bypass', reason: reason ?? 'failed' }
         return sendConstantPage(context, { status: 501 }, ['Cache-Status', cacheStatus(status)])

@@ -11,6 +11,9 @@
  * A request for the data of the page, by a click or a prefetch, is answered by the same rules with the data that the
  * document was made of.
  *
+ * A page with functions `visitor` is complete for visitors of whom those read nothing. Others get its shell with slots of
+ * their own, and clicks its data with what is the visitor's: `kept-shells.ts`.
+ *
  * A making that ends in a refusal, redirect or failure is not kept: those that wait get its answer, and the next request
  * begins another one. A stale document goes on after a failure, and ends with a refusal.
  */
@@ -26,11 +29,13 @@ import type { DocumentMaking } from '../../request/document-making.ts'
 import type { KeptDocument } from '../../stores/cache/document-cache.ts'
 import type { AskedDocument } from '../../stores/cache/document-names.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
+import { isCrawler } from '../render/crawler.ts'
 import { servePage, type PageParts } from '../render/serve-page.ts'
 import { cachedBody, sendKept } from '../render/send-kept.ts'
 import { cacheStatus, statusText, type KeptStatus } from './cache-status.ts'
 import { sendCaptured, type CapturedAnswer } from './captured-answer.ts'
 import { DocumentMakings, type AskedData, type Visit } from './document-makings.ts'
+import { createKeptShells, type KeptShells } from './kept-shells.ts'
 import type { MadeAnswer } from './make-document.ts'
 import { VariantChoices } from './variant-choices.ts'
 import { createWaitingVisitors } from './waiting-visitors.ts'
@@ -50,13 +55,14 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
   const { documents } = parts
   const visitors = createWaitingVisitors()
   const makings = new DocumentMakings(parts)
+  const shells = createKeptShells(parts)
   const choices = new VariantChoices()
 
   function serveFound(visit: Visit): Promise<void> | undefined {
     const { asked } = visit
     const found = documents.find(asked)
     if (found === undefined) return serveMissing(visit)
-    if ('reason' in found) return servePrivately(visit, found.reason)
+    if ('reason' in found) return servePrivately(parts, visit, found.reason)
     const isStale = found.ageMs > found.freshMs
     if (isStale && found.mayRemake) void makings.renew(visit)
     return sendFound(visit, found, { kind: isStale ? 'stale' : 'hit', ttl: ttlOf(found) })
@@ -65,9 +71,13 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
   /** The document, or its data. */
   function sendFound(visit: Visit, kept: KeptDocument, status: KeptStatus): Promise<void> | undefined {
     const { data } = visit
+    const shell = slotsFor(visit, kept)
+    if (shell !== undefined && 'reason' in shell) return servePrivately(parts, visit, shell.reason)
+    if (shell !== undefined)
+      return shells.serve(visit, { kept, shell, status }).then((isOver) => (isOver ? undefined : again(visit)))
     if (data === undefined) return sendDocument(visit, kept, status)
     const send = (answer: KeptDocument | undefined): Promise<void> | undefined =>
-      answer === undefined ? servePrivately(visit, 'too large') : sendDocument(visit, answer, status)
+      answer === undefined ? servePrivately(parts, visit, 'too large') : sendDocument(visit, answer, status)
     const answer = kept.answer(data.name, data.answer)
     return answer instanceof Promise ? answer.then(send) : send(answer)
   }
@@ -89,7 +99,7 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
 
   function again(visit: Visit): Promise<void> | undefined {
     visit.round += 1
-    return visit.round < MOST_ROUNDS ? serveFound(visit) : servePrivately(visit, 'dropped')
+    return visit.round < MOST_ROUNDS ? serveFound(visit) : servePrivately(parts, visit, 'dropped')
   }
 
   function serveMissing(visit: Visit): Promise<void> | undefined {
@@ -117,12 +127,12 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
     const { kept, usesSoFar: uses } = making
     // The query decides about documents, and it may have become known only now how.
     if (uses.nameOf(asked) !== uses.nameOf(making.asked)) return again(visit)
-    if (making.reason !== undefined) return servePrivately(visit, making.reason)
+    if (making.reason !== undefined) return servePrivately(parts, visit, making.reason)
     if (making.isDropped || (kept === undefined ? documents.hasDropped(since) : kept.isDropped)) return again(visit)
     if (kept !== undefined) {
       return sendFound(visit, kept, { kind: 'miss', ttl: ttlOf(kept), collapsed, stored: kept.isStored })
     }
-    if (answer === undefined) return servePrivately(visit, 'failed')
+    if (answer === undefined || hasOwnFallback(visit, making)) return servePrivately(parts, visit, endOf(answer))
     tell(context, { kind: 'miss', collapsed, stored: false })
     // It was refused before what is not a prefetch.
     if (making.isPrefetch && answer.status === 503 && !context.prefetch) return again(visit)
@@ -130,21 +140,42 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
     return sendMadeData(visit.data, answer, making)
   }
 
-  function servePrivately({ page, context, data }: Visit, reason: string): Promise<void> | undefined {
-    tell(context, { kind: 'bypass', reason })
-    // Whatever its loaders say: what makes it private is not known of the next visitor.
-    context.audience.guarded = true
-    if (data !== undefined) return data.alone()
-    return servePage(parts, page, context)
-  }
-
   return {
     serve(page, context, data) {
       const visit: Visit = { page, asked: askedPage(page, context), context, data, round: 0 }
-      const reason = bypassOf(context, documents.isHearing) ?? choices.choose(page.route, context)
-      return reason === undefined ? serveFound(visit) : servePrivately(visit, reason)
+      context.audience.reads = shells.readsOf(page)
+      const answer = (reason: string | undefined): Promise<void> | undefined =>
+        reason === undefined ? serveFound(visit) : servePrivately(parts, visit, reason)
+      const reason = bypassOf(visit, documents.isHearing, shells) ?? choices.choose(page.route, context)
+      return reason instanceof Promise ? reason.then(answer) : answer(reason)
     },
   }
+}
+
+function servePrivately(parts: PageParts, { page, context, data }: Visit, reason: string): Promise<void> | undefined {
+  tell(context, { kind: 'bypass', reason })
+  // Whatever its loaders say: what makes it private is not known of the next visitor.
+  context.audience.guarded = true
+  if (data !== undefined) return data.alone()
+  return servePage(parts, page, context)
+}
+
+/** The shell for a visitor of whom the page reads something, or why there is none; `undefined` for all others. */
+function slotsFor({ context, data }: Visit, { slots, isWhole }: KeptDocument): KeptDocument['slots'] {
+  const { headers } = context.req
+  const isForAll = data === undefined && isWhole && context.audience.reads?.concern(headers) !== true
+  if (slots === undefined || isForAll) return undefined
+  return isCrawler(headers['user-agent']) ? { reason: 'crawler' } : slots
+}
+
+/** How a making has ended whose answer is not for this visitor. */
+function endOf(answer: CapturedAnswer | undefined): string {
+  return answer === undefined ? 'failed' : `status ${answer.status}`
+}
+
+/** Whether the layouts around a fallback have slots of this visitor. */
+function hasOwnFallback({ context, data }: Visit, { slots, reads }: DocumentMaking): boolean {
+  return slots.size > 0 && (data !== undefined || reads.concern(context.req.headers))
 }
 
 /** Seconds for which it is still fresh; negative if it is stale. */
@@ -152,11 +183,16 @@ function ttlOf({ freshMs, ageMs }: KeptDocument): number {
   return Math.floor((freshMs - ageMs) / 1_000)
 }
 
-/** Why a request cannot get a kept page. */
-function bypassOf({ req, res }: RequestContext, isHearing: boolean): string | undefined {
-  if (req.headers.authorization !== undefined) return 'authorization'
+/** Why a request cannot get a kept page. Those with slots are sent to whoever brings a password, too. */
+function bypassOf(
+  { context: { req, res }, page }: Visit,
+  isHearing: boolean,
+  shells: KeptShells,
+): string | undefined | Promise<string | undefined> {
   if (!isHearing) return 'drops unheard'
-  return mayShareUnderPolicy(res) ? undefined : 'policy'
+  if (!mayShareUnderPolicy(res)) return 'policy'
+  if (req.headers.authorization === undefined) return undefined
+  return shells.has(page).then((has) => (has ? undefined : 'authorization'))
 }
 
 /** Notes how the request is answered, for the log and in `Cache-Status`. */

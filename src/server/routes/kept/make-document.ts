@@ -35,7 +35,7 @@ export function createDocumentMaker(parts: PageParts & { readonly log: Logger })
   async function make(...[page, asked, first, mayBegin]: Parameters<DocumentMaker>): Promise<MadeAnswer> {
     const { clientAddress, pathname, search, services, reporter } = first
     const route = page.route.pattern
-    const making = new DocumentMaking(asked)
+    const making = new DocumentMaking(asked, first.audience.reads)
     making.mayBegin = mayBegin
     making.isPrefetch = first.prefetch
     const { req, res } = requestOfNobody(pathname + search, making.isPrefetch)

@@ -31,7 +31,8 @@ export function deferMembers(given: unknown, context: RequestContext): Deferrabl
   return prepared === undefined ? { value, deferred: false } : { value: prepared, deferred: true }
 }
 
-function isPlainObject(value: object): boolean {
+/** Whether a value is an object of no class. */
+export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }

@@ -9,6 +9,7 @@ import type { RawSearch } from '../../../shared/raw-search.ts'
 import { deferMembers, type Deferrable } from './deferred.ts'
 import type { SegmentFacts } from './segment-facts.ts'
 import { settlePromises } from '../../values/find-promises.ts'
+import { withVisitor, type VisitorRun } from './visitor-call.ts'
 import { holdsSearch, trackSearch } from '../../values/track-search.ts'
 
 /** Parts of one call of a loader. */
@@ -24,6 +25,8 @@ export interface LoaderCall {
   /** Records what the data depends on. */
   readonly facts: SegmentFacts
   readonly context: RequestContext
+  /** What belongs to the visitor, if the module has that. */
+  readonly visitor?: VisitorRun | undefined
   /** Of the page's entry. */
   readonly variants?: Variants | undefined
 }
@@ -85,14 +88,15 @@ const ownArguments = ownGetters(Arguments.prototype, ['search', 'request', 'sign
 
 /** Calls a loader and prepares its result. */
 export async function callLoader(call: LoaderCall): Promise<Deferrable> {
-  const { run, checked, facts, context } = call
+  const { run, checked, facts, context, visitor } = call
   const params = checked === undefined ? call.params : await checked
   const args = new Arguments(call, params as LoaderArgs['params'])
   const begin = (): unknown => run(args)
   const returned = context.services.dataLifetime.session === undefined ? begin() : watchSessions(facts, begin)
-  const result = deferMembers(await returned, context)
+  const shared = deferMembers(await returned, context)
   // Values in the order in which they have become ready would make another file each time.
-  if (context.services.site?.forFiles === true) await settlePromises(result.value)
+  if (context.services.site?.forFiles === true) await settlePromises(shared.value)
+  const result = visitor === undefined ? shared : withVisitor({ ...call, params: args.params }, visitor, shared)
   facts.isSettled = true
   const watched = Arguments.watched(args)
   // Reads inside a pending promise, or of the search object itself in the result, cannot be tracked: assume all params.

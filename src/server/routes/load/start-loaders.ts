@@ -17,6 +17,7 @@ import type { Route } from '../../../shared/route-table.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
 import type { Stopped } from '../decide/stopped.ts'
 import { untilAborted } from './until-aborted.ts'
+import { visitorOf } from './visitor-call.ts'
 
 /** A segment whose loader is running. */
 export interface StartedSegment {
@@ -137,7 +138,8 @@ function startReady(
   const segments: StartedSegment[] = []
   for (const { loader, search, facts } of ready) {
     const module = serverModule(loader, modules)
-    const run = module.loader as LoaderCall['run'] | undefined
+    const visitor = visitorOf(loader, module)
+    const run = (module.loader ?? (visitor && nothing)) as LoaderCall['run'] | undefined
     const own = loader.isPage && 'parsed' in search ? { value: search.parsed } : undefined
     if (own !== undefined) {
       pageSearch = own.value
@@ -150,7 +152,7 @@ function startReady(
       const { variants } = route.definition
       const named = ownParams(loader, params)
       if (module.params !== undefined) checked = checkParams(module.params, named)
-      result = measureLoader({ run, params: named, checked, search, facts, context, variants }, loader.id)
+      result = measureLoader({ run, params: named, checked, search, facts, context, variants, visitor }, loader.id)
     } else if (own === undefined) continue
     segments.push({
       id: loader.id,
@@ -175,6 +177,8 @@ export function stoppedBy(thrown: unknown, segment: StartedSegment, chain: Route
   const isOfPage = thrown instanceof RedirectSignal && isGuard === undefined
   return { thrown, boundaryFrom: isOfPage ? chain.length - 1 : segment.boundaryFrom, loader: id }
 }
+
+function nothing(): undefined {}
 
 function serverModule({ module }: SegmentLoader, modules: ModuleCache): ServerModule {
   return modules.get(module) as ServerModule

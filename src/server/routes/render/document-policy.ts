@@ -19,6 +19,11 @@ export interface PolicyOptions {
 export interface DocumentPolicies {
   /** For a document that is private to one visitor. */
   withNonce(nonce: string): string
+  /**
+   * For a kept document with parts of one visitor: what was kept has no nonce.
+   * @param scripts source expressions of its inline scripts, besides those that all documents share.
+   */
+  withSlots(nonce: string, scripts: readonly string[]): string
   /** For a document that caches may share. */
   readonly shared: string
   /** Value of `Reporting-Endpoints`, if it is used. */
@@ -53,9 +58,12 @@ export function createDocumentPolicies(
   const workers = others.includes('worker-src') ? '' : "worker-src 'self'; "
   const own = policyOf(`'nonce-${NONCE_MARK}' 'strict-dynamic'${scripts}`, workers)
   const [before = '', after = ''] = own.split(NONCE_MARK)
+  const sharedPolicy = (more: readonly string[]): string =>
+    policyOf(["'self'", ...more, ...inline].join(' ') + sharedScripts, '')
   return {
     withNonce: (nonce) => before + nonce + after,
-    shared: policyOf(["'self'", ...inline].join(' ') + sharedScripts, ''),
+    withSlots: (nonce, scripts) => sharedPolicy([`'nonce-${nonce}'`, ...scripts]),
+    shared: sharedPolicy([]),
     endpoints: tells && secure ? `${ENDPOINT}="${reportPath}"` : undefined,
   }
 }

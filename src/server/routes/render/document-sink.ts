@@ -50,6 +50,12 @@ export class DocumentSink extends EventEmitter {
     return this.#flows || this.#body.hasCapacity()
   }
 
+  /** Sends a shell that was rendered before; `undefined` if the body has it already. Call it first. */
+  open(shell: Buffer | undefined): void {
+    this.#shellSent = true
+    if (shell !== undefined) this.#body.write(shell)
+  }
+
   /**
    * Takes all that React has, however slow the reader is: nothing more is rendered, and what waits here can be counted
    * and cut.

@@ -7,7 +7,8 @@ import {
   type HydrationValues,
   type RejectedValue,
 } from '../../../shared/protocol/hydration-data.ts'
-import { createValueEncoder } from '../../../shared/protocol/encode-values.ts'
+import { continueValues, createValueEncoder, type LaterFrames } from '../../../shared/protocol/encode-values.ts'
+import type { OpenPromise } from '../../../shared/protocol/value-frames.ts'
 import type { SegmentMeta } from '../../../shared/protocol/route-data.ts'
 import { layoutId, shownChain, type RouteView } from '../../../client/react/route-view.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
@@ -26,6 +27,8 @@ export interface HydrationData {
    * @throws {RequestAborted} if one is rejected, because all visitors would get that.
    */
   readonly complete?: () => Promise<string>
+  /** The element with these chunks of the values; more may follow as scripts. */
+  readonly withChunks: (chunks: readonly string[]) => string
 }
 
 /** Facts about loader data for the browser's route cache, by segment id. */
@@ -114,9 +117,12 @@ function createHydrationData(
     (streamed === undefined ? '' : member('deadline', streamed.deadline) + member('react', streamed.react)) +
     (plain ? `,"values":{"search":${json(search)},"data":${json(data)}${postedMember(posted)}}` : '') +
     END
-  if (plain) return { element }
+  const withChunks = (chunks: readonly string[]): string =>
+    `${element.slice(0, -END.length)}${member('chunks', chunks.map(asInHtml))}${END}`
+  if (plain) return { element, withChunks }
   return {
     element,
+    withChunks,
     async complete() {
       const encoder = createValueEncoder(values, (reason): RejectedValue => {
         context.making?.note('failed')
@@ -127,26 +133,48 @@ function createHydrationData(
       context.onAbort((reason) => gone.abort(reason))
       await encoder.follow((chunk) => void chunks.push(chunk), gone.signal)
       if (gone.signal.aborted) throw gone.signal.reason
-      return `${element.slice(0, -END.length)}${member('chunks', chunks.map(asInHtml))}${END}`
+      return withChunks(chunks)
     },
-    async start(emit) {
+    start(emit) {
       const push = (chunk: string | null): void => emit(pushScript(chunk, context.nonce))
-      const encoder = createValueEncoder(values, (reason): RejectedValue => {
-        return { digest: reportFailure(reason, context, 'deferred') }
-      })
+      const encoder = createValueEncoder(values, rejectedIn(context))
       push(encoder.root)
-      const gone = new AbortController()
-      const over = encoder.follow(push, gone.signal)
-      context.onAbort((reason) => {
-        if (reason.cause === 'gone') gone.abort(reason)
-        // The abort rejects members within this turn. Values that are open then are deeper, and nobody listens to them.
-        else setImmediate(() => setImmediate(() => encoder.giveUp(reason)))
-      })
-      await over
-      if (gone.signal.aborted) throw gone.signal.reason
-      push(null)
+      return followValues(encoder, push, context)
     },
   }
+}
+
+/** Starts the chunks of what belongs to the visitor, in a document whose element has those of all other values. */
+export function startSlots(
+  open: readonly OpenPromise[],
+  before: number,
+  context: RequestContext,
+): NonNullable<HydrationData['start']> {
+  return (emit) => {
+    const push = (chunk: string | null): void => emit(pushScript(chunk, context.nonce))
+    return followValues(continueValues(open, before, rejectedIn(context)), push, context)
+  }
+}
+
+function rejectedIn(context: RequestContext): (reason: unknown) => RejectedValue {
+  return (reason) => ({ digest: reportFailure(reason, context, 'deferred') })
+}
+
+async function followValues(
+  encoder: LaterFrames,
+  push: (chunk: string | null) => void,
+  context: RequestContext,
+): Promise<void> {
+  const gone = new AbortController()
+  const over = encoder.follow(push, gone.signal)
+  context.onAbort((reason) => {
+    if (reason.cause === 'gone') gone.abort(reason)
+    // The abort rejects members within this turn. Values that are open then are deeper, and nobody listens to them.
+    else setImmediate(() => setImmediate(() => encoder.giveUp(reason)))
+  })
+  await over
+  if (gone.signal.aborted) throw gone.signal.reason
+  push(null)
 }
 
 const END = '}</script>'

@@ -1,7 +1,5 @@
-import { withBasePath } from '../../../shared/base-path.ts'
 import type { RouteView } from '../../../client/react/route-view.ts'
 import type { Metadata } from '../../../client/module-types.ts'
-import { escapeHtml } from '../../../shared/escape-html.ts'
 import { encodeWhole, MIN_ENCODED_BYTES, negotiateEncoding, type Encoding } from '../../http/content-encoding.ts'
 import type { SentDocument } from '../../stores/cache/document-cache.ts'
 import { documentLifetime } from '../../stores/cache/document-lifetime.ts'
@@ -10,19 +8,12 @@ import type { RequestContext } from '../../request/context.ts'
 import { isSecure } from '../../http/trusted-proxy.ts'
 import { fittingReferrers } from '../../request/answer/host-headers.ts'
 import { addGivenHeaders, serverTiming, varyOf } from '../../request/answer/answer-headers.ts'
-import { createBodyStream } from '../../request/answer/body-stream.ts'
-import { besidesOf, composeDocument, jsonLdTags, type ComposedDocument } from './compose-document.ts'
+import { besidesOf, composeDocument, type ComposedDocument } from './compose-document.ts'
 import { documentTag, matchesTag } from './document-tag.ts'
-import { DocumentSink } from './document-sink.ts'
-import { reportFailure } from '../../request/answer/failure.ts'
-import { judgeThrown, retryHeaders, type JudgedThrown } from '../../request/answer/judge-thrown.ts'
+import { retryHeaders } from '../../request/answer/judge-thrown.ts'
 import { stableHydrationData, type HydrationData } from './hydration-data-writer.ts'
 import type { FormTarget } from './form-target.ts'
 import type { InsertedHtml } from './inserted-html.ts'
-import type { PageTexts } from '../../../shared/texts.ts'
-import { fill, textsOf } from '../../request/answer/texts.ts'
-import { titleOf } from '../../request/answer/constant-page.ts'
-import type { LiveStream } from './render-attempt.ts'
 import type { DocumentAssets } from './route-assets.ts'
 import { type HeaderList } from '../../http/header-list.ts'
 import {
@@ -177,72 +168,9 @@ function endWith({ req, res }: RequestContext, body: readonly string[], lengths:
   })
 }
 
-/** Sends a document with pending boundaries, each as it completes. */
-export function sendStream(live: LiveStream, parts: DocumentParts, context: RequestContext): void {
-  const { assets, hydrationData, inserted, metadata } = parts
-  const { nonce, req, res } = context
-  const encoding = negotiate(context)
-  const texts = textsOf(context)
-  // It contains inline scripts and so a nonce.
-  const caching = privateCaching(takeCaching(parts, context))
-  const headers = documentHeaders(parts, context, nonce, caching)
-  if (encoding !== undefined) headers.push('Content-Encoding', encoding)
-  send(context, parts.status, headers)
-  if (req.method === 'HEAD') {
-    res.end()
-    context.abort('gone')
-    return
-  }
-  const body = createBodyStream(res, encoding)
-  const sink = new DocumentSink(
-    body,
-    {
-      head: assets.head(nonce, hydrationData.start !== undefined, holeStyles(nonce, texts)) + jsonLdTags(metadata),
-      tail: hydrationData.element + assets.bootstrap(nonce),
-      before: inserted.take,
-      ended: () => context.place.noteUnread?.(body.unread()),
-    },
-    hydrationData.start !== undefined,
-  )
-  // Named before it is assigned: written in place, it would keep the request alive for long (docs/decisions/0028).
-  const tellLate = (thrown: unknown): string | undefined => {
-    const judged = judgeThrown(thrown)
-    if (judged.kind !== 'failure') context.record.untraced = true
-    if (context.aborted?.cause !== 'gone')
-      context.record.late ??= judged.kind === 'refusal' ? judged.refusal : judged.kind
-    const digest = reportFailure(thrown, context, 'stream')
-    sink.add(lateOutcome(judged, digest, texts))
-    return digest
-  }
-  live.onLateThrown = tellLate
-  context.onAbort((reason) => {
-    if (reason.cause === 'gone') sink.destroy()
-  })
-  hydrationData
-    .start?.((script) => sink.add(script))
-    .catch((thrown: unknown) => reportFailure(context.aborted ?? thrown, context, 'deferred'))
-    .finally(() => sink.endAdding())
-  live.stream.pipe(sink as unknown as NodeJS.WritableStream)
-  live.whenRendered(() => sink.letFlow())
-}
-
-/** The message of a late failure for visitors without scripts, and crawlers, because the status is already sent. */
-function lateOutcome(judged: JudgedThrown, digest: string, texts: PageTexts): string {
-  const noindex = '<meta name="robots" content="noindex"/>'
-  return judged.kind === 'redirect'
-    ? `${noindex}<meta http-equiv="refresh" content="0;url=${escapeHtml(withBasePath(judged.location))}"/>`
-    : noindex + lateNotice(judged, digest, texts)
-}
-
-/** The placeholder stays as it is: it says that its content follows at the end of the page. */
-function lateNotice(judged: Exclude<JudgedThrown, { kind: 'redirect' }>, digest: string, texts: PageTexts): string {
-  const text =
-    judged.kind === 'refusal' ? titleOf(judged.status, texts) : `${texts.serverFailure}. ${fill(texts.digest, digest)}`
-  return `<noscript><p role="alert">${escapeHtml(`${texts.partMissing} ${text}`)}</p></noscript>`
-}
-
-function negotiate(context: RequestContext): Encoding | undefined {
-  return negotiateEncoding(context.req.headers['accept-encoding'] as string | undefined)
+/** The coding of a streamed or large answer. */
+export function negotiate(context: RequestContext, offered?: readonly Encoding[]): Encoding | undefined {
+  return negotiateEncoding(context.req.headers['accept-encoding'] as string | undefined, offered)
 }
 
 function wholeCaching(parts: DocumentParts, context: RequestContext): Caching {
@@ -253,7 +181,7 @@ function wholeCaching(parts: DocumentParts, context: RequestContext): Caching {
 }
 
 /** Rules and middleware have said theirs on the response, which gets the decision instead. */
-function takeCaching({ status }: DocumentParts, context: RequestContext): Caching {
+export function takeCaching({ status }: Pick<DocumentParts, 'status'>, context: RequestContext): Caching {
   const caching = documentCaching(context, status)
   takeRuledCaching(context)
   return caching
@@ -268,13 +196,20 @@ function traceFor({ value, shared }: Caching, { trace }: RequestContext): string
   return asksAnew ? `, ${traceTimings(trace)}` : ''
 }
 
-function documentHeaders(
-  { assets, retryAfter, status }: DocumentParts,
+/** What the headers of a document depend on, besides its request. */
+interface HeaderParts extends Pick<DocumentParts, 'assets' | 'retryAfter' | 'status'> {
+  /** Source expressions of the inline scripts of a kept shell. */
+  readonly scripts?: readonly string[] | undefined
+}
+
+/** Headers of a document for one visitor. */
+export function documentHeaders(
+  { assets, retryAfter, status, scripts }: HeaderParts,
   context: RequestContext,
   nonce: string,
   caching: Caching,
 ): HeaderList {
-  const headers = contentHeaders(assets, context, nonce, caching)
+  const headers = contentHeaders({ assets, scripts }, context, nonce, caching)
   headers.push('Server-Timing', serverTiming('shell', context) + traceFor(caching, context))
   const link = assets.link(nonce)
   if (link !== undefined && status < 500) headers.push('Link', link)
@@ -284,10 +219,16 @@ function documentHeaders(
   return headers
 }
 
-function contentHeaders(assets: DocumentAssets, context: RequestContext, nonce: string, caching: Caching): HeaderList {
+function contentHeaders(
+  { assets, scripts }: Pick<HeaderParts, 'assets' | 'scripts'>,
+  context: RequestContext,
+  nonce: string,
+  caching: Caching,
+): HeaderList {
   const headers = ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', caching.value, 'Vary', varyOf(context)]
   const policies = assets.policiesFor(isSecure(context.clientAddress))
-  headers.push('Content-Security-Policy', caching.shared ? policies.shared : policies.withNonce(nonce))
+  const own = scripts === undefined ? policies.withNonce(nonce) : policies.withSlots(nonce, scripts)
+  headers.push('Content-Security-Policy', caching.shared ? policies.shared : own)
   if (policies.endpoints !== undefined) headers.push('Reporting-Endpoints', policies.endpoints)
   return headers
 }
@@ -300,45 +241,9 @@ function fitGivenReferrers(headers: HeaderList): void {
 
 /** Headers of a document that do not depend on the visitor or on timing. */
 export function sharedHeaders({ assets }: DocumentParts, context: RequestContext, caching: Caching): HeaderList {
-  const headers = contentHeaders(assets, context, '', caching)
+  const headers = contentHeaders({ assets }, context, '', caching)
   const link = assets.link('')
   if (link !== undefined) headers.push('Link', link)
   addGivenHeaders(headers, context)
   return headers
-}
-
-/**
- * React puts streamed content at the end of the body, hidden, and moves it to its place by script: `S:0` replaces
- * `B:0`, both after the document's prefix. Without scripts, the content is shown at the end, and the placeholder says
- * so. Rows of a table get a table of their own.
- *
- * Among important rules, those of the document's first layer win, whatever the specificity of others: a reset may hide
- * `[hidden]` by an important rule too, in a layer or outside of one.
- */
-const HOLE_RULES =
-  '@layer{' +
-  'body>:is([hidden],svg,math)[id*="S:"]{display:block!important}' +
-  'body>[hidden]:has(>[id*="S:"],>tbody>[id*="S:"]){display:table!important}' +
-  'body>:is([hidden],svg,math):is([id*="S:"],:has(>[id*="S:"],>tbody>[id*="S:"]))' +
-  '{visibility:visible!important;content-visibility:visible!important}' +
-  // Without scripts, a loading placeholder would stay forever.
-  'template[id*="B:"]+[aria-busy=true]{display:none!important}' +
-  '}' +
-  'body>:is([hidden][id*="S:"],noscript){box-sizing:border-box;max-width:80rem;margin:auto;padding:1rem}' +
-  'body>noscript{display:block}' +
-  'template[id*="B:"]{display:block;font-style:italic}'
-
-/**
- * Styles in the head of a streamed document, before all others, for browsers without scripts. Not a media query: half of the browsers that
- * we support do not know `scripting`.
- * @param nonce for policies that require one for styles; ours does not.
- */
-function holeStyles(nonce: string, { partFollows }: PageTexts): string {
-  const hint = `template[id*="B:"]::before{content:"${escapeStyle(partFollows)}"}`
-  return `<noscript><style nonce="${nonce}">${HOLE_RULES}${hint}</style></noscript>`
-}
-
-/** A text inside of quotes in a stylesheet in HTML. */
-function escapeStyle(text: string): string {
-  return text.replace(/["\\<>&\p{Cc}]/gu, (character) => `\\${character.codePointAt(0)?.toString(16)} `)
 }

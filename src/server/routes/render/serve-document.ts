@@ -28,12 +28,24 @@ import { reportFailure } from '../../request/answer/failure.ts'
 import { retryHeaders } from '../../request/answer/judge-thrown.ts'
 import { createHydrationDataWriter, type HydrationExtras } from './hydration-data-writer.ts'
 import { createInsertedHtml } from './inserted-html.ts'
-import { giveUp, idPrefix, renderStream, renderWhole, type Live, type Thrown, type Whole } from './render-attempt.ts'
+import {
+  giveUp,
+  idPrefix,
+  renderStream,
+  renderWhole,
+  type Live,
+  type LiveStream,
+  type Thrown,
+  type Whole,
+} from './render-attempt.ts'
 import { handOver } from './hand-over.ts'
 import { renderToEnd } from './render-to-end.ts'
 import { createDocumentAssets, type SharedMarkup } from './route-assets.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
-import { sendStream, sendWhole, type DocumentParts } from './send-document.ts'
+import { hasPageForStrangers, makeShell } from './make-shell.ts'
+import { sendWhole, type DocumentParts } from './send-document.ts'
+import { sendKeptPage, type KeptPage } from './send-kept-page.ts'
+import { sendStream } from './send-stream.ts'
 import { sendConstantPage, sendPageRedirect } from '../../request/answer/send-plain.ts'
 
 /** Renders documents. */
@@ -43,6 +55,8 @@ export interface DocumentRenderer {
    * the promise does not reject.
    */
   serve(view: RouteView, request: DocumentRequest, context: RequestContext): Promise<void>
+  /** Sends a kept shell with the slots of this visitor. */
+  resume(kept: KeptPage, context: RequestContext): void
 }
 
 /** One document. */
@@ -59,6 +73,8 @@ interface DocumentRequest {
   readonly posted?: PostedForm | undefined
   /** The page's search params; those of the view may be tracked. */
   readonly search: unknown
+  /** Whether no schema has parsed them. */
+  readonly isRaw: boolean
   /** Keeps the page's document for overload. */
   readonly keep?: DocumentParts['keep']
   /**
@@ -97,6 +113,7 @@ interface Attempt {
 export function createDocumentRenderer(parts: RendererParts): DocumentRenderer {
   const rendering = new DocumentRendering(parts)
   return {
+    resume: (kept, context) => rendering.resume(kept, context),
     async serve(first, request, context) {
       let { stopped } = request
       let attempt: Attempt | undefined = { view: first }
@@ -171,8 +188,8 @@ class DocumentRendering {
     const loading = this.#parts.modules.load(viewModules(attempt.view))
     if (loading !== undefined) await loading
     if (request.late !== undefined) refuseLateHead(attempt.view, this.#parts.modules)
+    if (context.making !== undefined) return this.#makeForAll(attempt, request, context.making, context)
     const rendering = this.#prepare(attempt, request, context)
-    if (context.making !== undefined) return this.#makeForAll(rendering, context.making, context)
     const shape = request.route ?? ''
     // Only a stream accepts a posted state.
     const canBeWhole =
@@ -194,17 +211,47 @@ class DocumentRendering {
     return undefined
   }
 
-  /** Renders a document for all visitors, until nothing is pending. */
+  /** Renders a document for all visitors, until nothing is pending; with slots also the shell for visitors with some. */
   async #makeForAll(
-    { tree, forms, partsOf }: Rendering,
+    attempt: Attempt,
+    request: DocumentRequest,
     making: DocumentMaking,
     context: RequestContext,
   ): Promise<Thrown | undefined> {
-    context.startDeadline(this.#parts.renderTimeoutMs)
-    const made = await context.record.measure(SHELL, () => withForms(forms, () => renderToEnd(tree, context)))
-    if (made.kind === 'thrown') return made
-    await handOver(made.html, partsOf(), context, making)
+    const { renderTimeoutMs: deadline } = this.#parts
+    context.startDeadline(deadline)
+    const { view } = attempt
+    const { tree, forms, partsOf } = this.#prepare(attempt, request, context)
+    let html: string | undefined
+    if (await hasPageForStrangers(making)) {
+      const made = await context.record.measure(SHELL, () => withForms(forms, () => renderToEnd(tree, context)))
+      if (made.kind === 'thrown') return made
+      html = made.html
+    }
+    if (making.slots.size === 0 || view.outcome !== undefined) {
+      await handOver({ html, slots: undefined }, partsOf(), context, making)
+      return undefined
+    }
+    const slots = await makeShell(
+      {
+        view,
+        partsOf: (streamed) => partsOf(undefined, streamed),
+        prepare: (data) => this.#prepare({ ...attempt, view: { ...view, data } }, request, context),
+        searchForAll: (namesQuery) => request.searchForAll?.(namesQuery || forms.namesQuery === true) ?? request.search,
+        facts: { metas: request.meta ?? {}, isParsed: !request.isRaw },
+        deadline,
+      },
+      making,
+      context,
+    )
+    if ('thrown' in slots) return slots
+    await handOver({ html, slots }, partsOf(), context, making)
     return undefined
+  }
+
+  /** Sends a kept shell, and renders its slots. */
+  resume(kept: KeptPage, context: RequestContext): void {
+    sendKeptPage(kept, { ...this.#parts, assets: this.#assetsOf(kept.view) }, context)
   }
 
   /** Renders at once if nothing is pending, otherwise until the shell is ready. */

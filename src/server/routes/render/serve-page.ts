@@ -42,6 +42,14 @@ export function servePage(parts: PageParts, page: MatchedRoute, context: Request
     : serveAdmitted(parts, entered, page, context)
 }
 
+/** Waits for a place and a turn, as `servePage`. @returns whether there is one; otherwise the request was answered. */
+export async function isAdmitted(parts: PageParts, page: MatchedRoute, context: RequestContext): Promise<boolean> {
+  const shed = await parts.admission.enter(context)
+  if (shed === undefined) return !(await isLate(parts, page, context))
+  await answerBusy(parts, shed, page, context)
+  return false
+}
+
 function serveAdmitted(
   parts: PageParts,
   shed: Shed | undefined,
@@ -145,7 +153,8 @@ export async function showPage(
   const { making } = context
   if (making !== undefined) {
     making.keepFor(loaded.shared)
-    making.data = encodeLoaded(loaded, page.route, context, making)
+    // What belongs to visitors is made for each of them.
+    if (making.slots.size === 0) making.data = encodeLoaded(loaded, page.route, context, making)
   }
   const uses = making?.uses ?? new SearchUses()
   for (const meta of Object.values(loaded.meta ?? {})) uses.add(meta.uses)
@@ -156,6 +165,7 @@ export async function showPage(
     watchedView(view, loaded, uses),
     {
       search,
+      isRaw: loaded.isRaw,
       route: page.kind === 'none' ? null : route.key,
       deferred: loaded.deferred,
       meta: loaded.meta,

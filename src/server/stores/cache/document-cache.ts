@@ -11,14 +11,16 @@ import {
   type DocumentCacheServices,
   type DocumentData,
   type KeptDocument,
+  type UnkeptDocument,
 } from './document-entries.ts'
 import type { DocumentLifetime } from './document-lifetime.ts'
 import { KeptBody } from './kept-body.ts'
 import { createDocumentNames, type AskedDocument, type SearchUses } from './document-names.ts'
 import { createLruCache, type LruBounds } from './lru-cache.ts'
+import type { StoredShell } from './stored-shell.ts'
 import type { Droppable } from './revalidations.ts'
 
-export type { KeptDocument } from './document-entries.ts'
+export type { KeptDocument, UnkeptDocument } from './document-entries.ts'
 
 const BOUNDS: LruBounds = { entries: 1_000, bytes: 16_777_216 }
 const MOST_REASONS = 1_000
@@ -35,6 +37,10 @@ export interface SentDocument {
   readonly encoded?: readonly [Encoding, Buffer] | undefined
   /** The `Cache-Control` among the headers is the default, and not one that a loader has set. */
   readonly hasDefaultCaching?: boolean
+  /** As in `KeptDocument`. */
+  readonly slots?: StoredShell | UnkeptDocument | undefined
+  /** As in `KeptDocument`; default: `true`. */
+  readonly isWhole?: boolean
 }
 
 /** A sent document, and what it depends on. `since`: `DocumentCache.now` before rendering began. */
@@ -48,11 +54,6 @@ interface MadeDocument extends Droppable {
   readonly pathname: string
   /** Client that requested it, as `clientKey` names it. */
   readonly client?: string
-}
-
-/** A document that is known not to be kept. */
-export interface UnkeptDocument {
-  readonly reason: string
 }
 
 /** Numbers of one process. */
@@ -123,14 +124,15 @@ export function createDocumentCache(
     keep(made) {
       const { asked, uses, tags, since, client, pathname, data } = made
       if (services.data.revalidations.concern(made, pathname)) return undefined
-      const { lifetime, etag, content, encoded, hasDefaultCaching = false } = made.document
+      const { lifetime, etag, content, encoded, hasDefaultCaching = false, slots, isWhole = true } = made.document
       const key = names.learn(asked, uses, client ?? '', drop)
-      const same = entries.get(key, etag)
+      const same = isWhole ? entries.get(key, etag) : undefined
       const { headers, body } = content()
       const document = new KeptBody(headers, etag, same?.plain ?? body, same?.encoded)
       if (encoded !== undefined) document.encoded.set(...encoded)
       reasons.delete(key)
-      return entries.keep({ key, tags, since, client, pathname, lifetime, hasDefaultCaching, document, data })
+      const facts = { key, tags, since, client, pathname, lifetime, hasDefaultCaching, slots, isWhole }
+      return entries.keep({ ...facts, document, data: isWhole ? data : undefined })
     },
     take(asked) {
       const kept = find(asked)

@@ -5,11 +5,17 @@ import type { DocumentLifetime } from './document-lifetime.ts'
 import type { KeptBody } from './kept-body.ts'
 import { createLruCache, type LruBounds, type LruCache } from './lru-cache.ts'
 import { settleEntries, type Droppable } from './revalidations.ts'
+import { shellBytes, type StoredShell } from './stored-shell.ts'
 
 const MOST_DOCUMENT_BYTES = 1_048_576
 const ENTRY_BYTES = 1_000 // for headers and key, besides the body
 const MOST_ANSWERS = 4 // of data, by the segments that browsers lack; others are made for each click
 const RETRY_MS = 5_000 // after a failed making: what it needs may be overloaded
+
+/** A document that is known not to be kept. */
+export interface UnkeptDocument {
+  readonly reason: string
+}
 
 /** A kept document that may be sent. */
 export interface KeptDocument {
@@ -21,6 +27,10 @@ export interface KeptDocument {
   readonly freshMs: number
   /** As in `SentDocument`. */
   readonly hasDefaultCaching: boolean
+  /** For visitors of whom something is known; or why there is none. Absent for a page without slots. */
+  readonly slots: StoredShell | UnkeptDocument | undefined
+  /** Whether it has a body, for visitors of whom nothing is known. */
+  readonly isWhole: boolean
   /** Whether it is in the cache: it is not if it is too large. */
   readonly isStored: boolean
   /** It has been revalidated. */
@@ -60,6 +70,8 @@ export interface DocumentFacts extends Omit<Droppable, 'settled'> {
   readonly client: string | undefined
   readonly lifetime: DocumentLifetime
   readonly hasDefaultCaching: boolean
+  readonly slots: StoredShell | UnkeptDocument | undefined
+  readonly isWhole: boolean
   readonly document: KeptBody
   /** Absent for a copy of what a visitor got. Does not reject. */
   readonly data: Promise<DocumentData | undefined> | undefined
@@ -157,7 +169,9 @@ export class DocumentEntries {
       entry.answers.clear()
     }
     const bytes = bytesOf(entry)
-    if (bytes <= MOST_DOCUMENT_BYTES) return this.#entries.set(entry.key, entry, bytes, entry.client)
+    const { slots } = entry
+    const own = slots !== undefined && 'body' in slots ? shellBytes(slots) : 0
+    if (bytes <= MOST_DOCUMENT_BYTES) return this.#entries.set(entry.key, entry, bytes + own, entry.client)
     this.#entries.delete(entry.key)
     return false
   }
@@ -168,11 +182,14 @@ export class DocumentEntries {
 
   #keptOf(entry: Entry, body: KeptBody, isStored: boolean): KeptDocument {
     const isDropped = (): boolean => this.#isDropped(entry)
+    const { slots, isWhole } = entry
     const { headers, etag, plain } = body
     return {
       headers,
       // What rules say of documents is not meant for data.
       hasDefaultCaching: entry.hasDefaultCaching && body === entry.document,
+      slots,
+      isWhole,
       etag,
       ageMs: Math.max(0, this.#now() - entry.madeAt),
       freshMs: entry.lifetime.freshMs,
@@ -208,6 +225,7 @@ export class DocumentEntries {
   }
 }
 
+/** Without the shell, which has a bound of its own. */
 function bytesOf({ key, document, data, answers }: Entry): number {
   let bytes = ENTRY_BYTES + key.length + document.bytes
   for (const body of answers.values()) bytes += ENTRY_BYTES + body.bytes

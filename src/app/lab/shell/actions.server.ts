@@ -1,0 +1,11 @@
+import { z } from 'zod'
+import { action } from 'millrace/server'
+import { shellTag } from './shell-tag.ts'
+
+/** Drops the shell of a key: in this process, in all others, and its data in browsers. */
+export const drop = action({
+  input: z.object({ key: z.string().max(200) }),
+  handler({ input: { key }, revalidate }) {
+    revalidate(shellTag(key))
+  },
+})

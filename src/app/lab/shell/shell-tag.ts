@@ -1,0 +1,4 @@
+/** The tag of the shell of `/lab/shell/[key]`. */
+export function shellTag(key: string): string {
+  return `shell:${key}`
+}

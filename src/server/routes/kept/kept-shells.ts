@@ -1,0 +1,106 @@
+import type { ModuleCache } from '../../../client/react/module-cache.ts'
+import { viewModules, type RouteView } from '../../../client/react/route-view.ts'
+import type { OpenPromise } from '../../../shared/protocol/value-frames.ts'
+import type { ServerModule } from '../../api/loader-types.ts'
+import { mainOrigin } from '../../http/public-origins.ts'
+import type { RequestContext } from '../../request/context.ts'
+import { VisitorReads } from '../../request/visitor-reads.ts'
+import type { KeptDocument } from '../../stores/cache/document-cache.ts'
+import type { StoredPage, StoredShell, StoredValues } from '../../stores/cache/stored-shell.ts'
+import type { MatchedRoute } from '../decide/decision.ts'
+import { serverParts } from '../load/segment-loaders.ts'
+import { startVisitors } from '../load/start-visitors.ts'
+import { visitorOf } from '../load/visitor-call.ts'
+import { isAdmitted, type PageParts } from '../render/serve-page.ts'
+import { cacheStatus, statusText, type KeptStatus } from './cache-status.ts'
+import type { AskedData, StartedSlots, Visit } from './document-makings.ts'
+
+/** A kept page whose slots are for its visitors. */
+interface FoundShell {
+  readonly kept: KeptDocument
+  readonly shell: StoredShell
+  readonly status: KeptStatus
+}
+
+/** Answers visitors of kept pages with slots of their own. */
+export interface KeptShells {
+  /** What the functions `visitor` of a page have read so far. */
+  readsOf(page: MatchedRoute): VisitorReads
+  /** Whether a page has something of its visitors. */
+  has(page: MatchedRoute): Promise<boolean>
+  /** @returns `false` if the page was dropped before it could be sent. Does not reject. */
+  serve(visit: Visit, found: FoundShell): Promise<boolean>
+}
+
+/** Creates the answers with slots. */
+export function createKeptShells(parts: PageParts): KeptShells {
+  const { modules, config, renderer } = parts
+  /** By key. Bound: one entry per route. */
+  const reads = new Map<string, VisitorReads>()
+  return {
+    readsOf({ route }) {
+      const known = reads.get(route.key) ?? new VisitorReads()
+      reads.set(route.key, known)
+      return known
+    },
+    has: (page) => hasSlots(page, modules),
+    async serve({ page, context, data: asked }, { kept, shell, status }) {
+      if (!(await hasPlace(parts, page, context, asked))) return true
+      const { route, params } = page
+      await modules.load([...serverParts(route).modules, ...viewModules(route)])
+      const stored = await shell.values.read()
+      if (context.aborted !== undefined) return true
+      if (kept.isDropped) return false
+      context.startDeadline(config.renderTimeoutMs)
+      context.record.cache = statusText(status)
+      const about = ['Age', String(Math.floor(kept.ageMs / 1_000)), 'Cache-Status', cacheStatus(status)]
+      const start = (): StartedSlots => startSlots({ page, values: shell.values, stored }, modules, context)
+      if (asked !== undefined) await asked.withSlots(shell, start(), about)
+      else {
+        const view: RouteView = { chain: route.chain, params, ...stored, origin: mainOrigin(config.origins) }
+        renderer.resume({ shell, view, about, start }, context)
+      }
+      return true
+    },
+  }
+}
+
+async function hasPlace(
+  parts: PageParts,
+  page: MatchedRoute,
+  context: RequestContext,
+  asked: AskedData | undefined,
+): Promise<boolean> {
+  if (asked === undefined) return isAdmitted(parts, page, context)
+  const { admission } = parts
+  const shed = (await admission.enter(context)) ?? (await admission.turn(context))
+  if (shed !== undefined) asked.refuse(503, shed.headers)
+  return shed === undefined
+}
+
+/** The page of a kept shell. */
+interface StoredSlots {
+  readonly page: MatchedRoute
+  readonly values: StoredValues
+  readonly stored: StoredPage
+}
+
+function startSlots(
+  { page, values, stored }: StoredSlots,
+  modules: ModuleCache,
+  context: RequestContext,
+): StartedSlots {
+  const data: Record<string, unknown> = { ...stored.data }
+  const open: OpenPromise[] = []
+  for (const [id, promise] of startVisitors(page, values, stored, { context, modules })) {
+    data[id] = { ...(data[id] as object), visitor: promise }
+    open.push([values.slots.get(id) ?? 0, promise])
+  }
+  return { data, search: stored.search, open }
+}
+
+async function hasSlots({ route }: MatchedRoute, modules: ModuleCache): Promise<boolean> {
+  const { loaders, modules: named } = serverParts(route)
+  await modules.load(named)
+  return loaders.some((loader) => visitorOf(loader, modules.get(loader.module) as ServerModule) !== undefined)
+}
