@@ -98,9 +98,9 @@ function entrySources({ exports }: ProjectManifest): readonly string[] {
   )
 }
 
-/** Leaves out the templates' own check, and of `docs` all but the chapters. */
+/** Leaves out the templates' own check, and of `docs` all but the chapters for users of the package. */
 function isPublished(path: string): boolean {
-  if (dirname(path) === join(ROOT, 'docs')) return path.endsWith('.md')
+  if (dirname(path) === join(ROOT, 'docs')) return path.endsWith('.md') && !path.endsWith('/changing.md')
   return path !== join(ROOT, 'templates/tsconfig.json')
 }
 

@@ -9,7 +9,7 @@ import { fileName, MODULE_FOLDERS, packageName, PEERS, RUN_TIME_PACKAGES, TOOLS 
 const SOURCE = /\.tsx?$/
 const TYPES = /\.d\.ts$/
 /** Of what runs in tests and in development alone, the repository has the sources. */
-const NEVER_DEPLOYED = /^src\/(?:testing|client\/(?:dev|inspect))\//
+const NEVER_DEPLOYED = /^src\/(?:testing|client\/(?:dev|inspect)|server\/export)\//
 
 /** The compiled modules, and the packages that they need but that are not installed with this one. */
 export interface CompiledModules {
@@ -59,13 +59,15 @@ export async function compileModules(root: string): Promise<CompiledModules> {
 }
 
 /**
- * A map without comments, which are in the repository, and with one position for each line: both were a third of the whole
- * archive. Compiled modules keep their lines, so stacks and breakpoints still find them.
+ * A map without comments, which are in the repository, and with the start of one line for each line: both were a third of the
+ * whole archive. Compiled modules keep their lines, so stacks and breakpoints still find them.
  */
 function leanMap(path: string, text: string): string {
   const map = JSON.parse(text) as { sourcesContent?: readonly string[]; readonly mappings: string }
   if (NEVER_DEPLOYED.test(path)) delete map.sourcesContent
-  const lines = decode(map.mappings).map((segments) => segments.slice(0, 1))
+  const lines = decode(map.mappings).map(([first]) =>
+    first?.length === 1 || first === undefined ? [] : [[0, first[1], first[2], 0] as [number, number, number, number]],
+  )
   return JSON.stringify({
     ...map,
     sourcesContent: map.sourcesContent?.map(withoutCommentLines),

@@ -56,13 +56,9 @@ export function createDevReports(options: ReportOptions, { channel, modules, new
       ...(digest === undefined ? {} : { digest }),
       ...(request === undefined ? {} : { request }),
     }
-    if (request !== undefined) remember(request.id, failure)
-    channel.requestFailed(failure)
-  }
-
-  function remember(id: string, failure: DevFailure): void {
-    failed.set(id, failure)
+    if (request !== undefined) failed.set(request.id, failure)
     for (const [oldest] of failed) if (failed.size > MOST_OPEN) failed.delete(oldest)
+    channel.requestFailed(failure)
   }
 
   /** The log has the status of an answer after its failure. */

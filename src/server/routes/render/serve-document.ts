@@ -28,16 +28,7 @@ import { reportFailure } from '../../request/answer/failure.ts'
 import { retryHeaders } from '../../request/answer/judge-thrown.ts'
 import { createHydrationDataWriter, type HydrationExtras } from './hydration-data-writer.ts'
 import { createInsertedHtml } from './inserted-html.ts'
-import {
-  giveUp,
-  idPrefix,
-  renderStream,
-  renderWhole,
-  type Live,
-  type LiveStream,
-  type Thrown,
-  type Whole,
-} from './render-attempt.ts'
+import { giveUp, idPrefix, renderStream, renderWhole, type Live, type Thrown, type Whole } from './render-attempt.ts'
 import { handOver } from './hand-over.ts'
 import { renderToEnd } from './render-to-end.ts'
 import { createDocumentAssets, type SharedMarkup } from './route-assets.ts'
