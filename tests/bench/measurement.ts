@@ -6,7 +6,18 @@ export interface Gate {
 
 /** What a value counts. */
 type Unit =
-  '×' | '%' | 'B' | 'B/request' | '/request' | 'B/navigation' | '/navigation' | 'requests' | 'per page' | '/s' | 'ms'
+  | '×'
+  | '%'
+  | 'B'
+  | 'B/request'
+  | '/request'
+  | 'B/navigation'
+  | '/navigation'
+  | 'requests'
+  | 'renders'
+  | 'per page'
+  | '/s'
+  | 'ms'
 
 /** One line of the report. */
 export interface Measurement {
@@ -47,6 +58,7 @@ function formatted(value: number, unit: Measurement['unit']): string {
     case '/s':
       return `${Math.round(value).toLocaleString('en')}/s`
     case 'requests':
+    case 'renders':
     case 'per page':
       return `${value} ${unit}`
     case 'ms':

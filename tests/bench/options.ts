@@ -9,6 +9,7 @@ export const SECTIONS = [
   'matching',
   'throughput',
   'early',
+  'kept',
   'peers',
   'memory',
   'leaks',

@@ -18,16 +18,19 @@ interface Peer {
   readonly name: string
   /** Below `tests/bench/peers`. */
   readonly folder: string
+  /** Whether it has pages at `/lab/bench/kept` that it serves from its own cache. */
+  readonly keeps: boolean
   /** Its own command that builds it, from its folder. */
   readonly build: readonly [file: string, ...args: string[]]
 }
 
 /** All that there are applications for. */
 export const PEERS: readonly Peer[] = [
-  { name: 'Next.js 16', folder: 'next', build: ['node_modules/next/dist/bin/next', 'build'] },
+  { name: 'Next.js 16', folder: 'next', keeps: true, build: ['node_modules/next/dist/bin/next', 'build'] },
   {
     name: 'React Router 8',
     folder: 'react-router',
+    keeps: false,
     build: ['node_modules/@react-router/dev/bin.cjs', 'build'],
   },
 ]

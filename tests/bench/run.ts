@@ -10,6 +10,7 @@ import { measureClicks } from './clicks.ts'
 import { measureClientScripts } from './client-scripts.ts'
 import { measureEarlyShells } from './early-shells.ts'
 import { measureInputs } from './input-costs.ts'
+import { measureKept, measureKeptMemory, measureKeptPeer, measureStrangers } from './kept.ts'
 import { measureLeaks } from './leaks.ts'
 import { measureLinkWatching } from './link-watching.ts'
 import { measureDevSaves } from './dev-saves.ts'
@@ -80,6 +81,16 @@ export async function runBenchmark(options: BenchOptions): Promise<boolean> {
       }
     },
     early: async () => report(await measureEarlyShells(ours, { pairs: options.earlyPairs })),
+    async kept() {
+      for (const workload of workloads) report(await measureKept(ours, folder.path, workload, options))
+      for (const measured of [measureStrangers, measureKeptMemory]) report(await measured(ours))
+      const missing = PEERS.map(missingPeer).filter((one) => one !== undefined)
+      for (const one of missing) console.log(`skip  ${one}`)
+      for (const peer of PEERS.filter((one) => one.keeps && missingPeer(one) === undefined)) {
+        const built = await buildPeer(peer)
+        for (const workload of workloads) report(await measureKeptPeer(ours, built, workload, options))
+      }
+    },
     async peers() {
       for (const peer of PEERS) {
         const missing = missingPeer(peer)

@@ -51,14 +51,15 @@ export async function measureThroughput(
 }
 
 /** One run of one server. */
-interface Run {
+export interface Run {
   /** Requests a second. */
   readonly rate: number
   /** CPU time of a request: shows what is left of a difference when a busy machine disturbs the rates. */
   readonly ticks: number
 }
 
-async function run(server: RunningServer, workload: Workload, seconds: number): Promise<Run> {
+/** Loads one page of a server for a time. */
+export async function run(server: RunningServer, workload: Pick<Workload, 'path'>, seconds: number): Promise<Run> {
   const before = await cpuTicks(server.pid)
   const { rate, requests } = await loadFor(`${server.origin}${workload.path}`, seconds)
   return { rate, ticks: ((await cpuTicks(server.pid)) - before) / requests }

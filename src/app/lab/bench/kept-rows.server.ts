@@ -18,7 +18,9 @@ export async function loader({ search: { n }, cache }: LoaderArgs<never, Search>
   }
 }
 
+/** As random ones have it: version 4. */
 function seededUuid(seed: string): string {
-  const [, ...groups] = /^(.{8})(.{4})(.{4})(.{4})(.{12})/.exec(hash('sha256', seed, 'hex')) ?? []
-  return groups.join('-')
+  const [, ...groups] = /^(.{8})(.{4})(.{3})(.{3})(.{12})/.exec(hash('sha256', seed, 'hex')) ?? []
+  const [start, second, third, fourth, end] = groups
+  return `${start}-${second}-4${third}-8${fourth}-${end}`
 }

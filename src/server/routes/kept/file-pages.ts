@@ -4,7 +4,8 @@ import type { PageParts } from '../render/serve-page.ts'
 import { sendKept } from '../render/send-kept.ts'
 import { cacheStatus, type KeptStatus } from './cache-status.ts'
 import { sendCaptured } from './captured-answer.ts'
-import { askedPage, type KeptPages } from './kept-pages.ts'
+import { askedPage } from './asked-pages.ts'
+import type { KeptPages } from './kept-pages.ts'
 import { createDocumentMaker } from './make-document.ts'
 
 /** The reason of a page that depends on its search params. */

@@ -18,20 +18,17 @@
  * begins another one. A stale document goes on after a failure, and ends with a refusal.
  */
 import type { Logger } from 'pino'
-import { parseSearch } from '../../http/search-params.ts'
-import { isSecure } from '../../http/trusted-proxy.ts'
 import { mayShareUnderPolicy } from '../../request/answer/host-headers.ts'
 import { sendConstantPage } from '../../request/answer/send-plain.ts'
 import { textsOf } from '../../request/answer/texts.ts'
 import type { RequestContext } from '../../request/context.ts'
-import { variantsOf } from '../../request/variants.ts'
 import type { DocumentMaking } from '../../request/document-making.ts'
 import type { KeptDocument } from '../../stores/cache/document-cache.ts'
-import type { AskedDocument } from '../../stores/cache/document-names.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
 import { isCrawler } from '../render/crawler.ts'
 import { servePage, type PageParts } from '../render/serve-page.ts'
 import { cachedBody, sendKept } from '../render/send-kept.ts'
+import { createAskedPages } from './asked-pages.ts'
 import { cacheStatus, statusText, type KeptStatus } from './cache-status.ts'
 import { sendCaptured, type CapturedAnswer } from './captured-answer.ts'
 import { DocumentMakings, type AskedData, type Visit } from './document-makings.ts'
@@ -57,6 +54,7 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
   const makings = new DocumentMakings(parts)
   const shells = createKeptShells(parts)
   const choices = new VariantChoices()
+  const askedPage = createAskedPages()
 
   function serveFound(visit: Visit): Promise<void> | undefined {
     const { asked } = visit
@@ -106,10 +104,7 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
     const { context } = visit
     const pending = makings.of(visit)
     const { made, since } = pending ?? makings.begin(visit)
-    const over = visitors.wait(
-      context,
-      made.then(() => undefined),
-    )
+    const over = visitors.wait(context, made)
     if (over === undefined) return void refuse(visit)
     return over.then(async () => {
       if (context.aborted !== undefined) return
@@ -219,19 +214,4 @@ function refuse({ context, data }: Visit): void {
   const headers = ['Retry-After', String(1 + Math.floor(Math.random() * RETRY_SECONDS))]
   if (data !== undefined) return data.refuse(503, headers)
   sendConstantPage(context, { status: 503, message: texts.overloaded, texts }, headers)
-}
-
-/** What a request asks for. Nothing of a raw header: the host is one of `ORIGIN`, or a valid one. */
-export function askedPage({ route, params, search }: MatchedRoute, context: RequestContext): AskedDocument {
-  const { clientAddress, pathname } = context
-  const host = clientAddress.origin ?? clientAddress.host.toLowerCase()
-  const { publicEnvHash } = context.services.site ?? {}
-  const of = route.definition.variants
-  const variants = of && variantsOf(of, context).values
-  return {
-    page: JSON.stringify([host, isSecure(clientAddress), route.key, pathname, params, variants, publicEnvHash]),
-    variants,
-    search: parseSearch(search),
-    queries: [context.search, search],
-  }
 }

@@ -14,7 +14,7 @@ export interface WaitingVisitors {
    * Waits for the end of a making, or until the visitor has left.
    * @returns `undefined` if too many wait already.
    */
-  wait(context: RequestContext, over: Promise<void>): Promise<void> | undefined
+  wait(context: RequestContext, over: Promise<unknown>): Promise<void> | undefined
   readonly waiting: number
 }
 
@@ -32,7 +32,7 @@ export function createWaitingVisitors(): WaitingVisitors {
         return undefined
       }
       const left = new Promise<void>((resolve) => context.onAbort(() => resolve()))
-      return Promise.race([over, left]).finally(() => {
+      return Promise.race([over.then(() => undefined), left]).finally(() => {
         places.give(client)
         bytes.give(client, size)
       })

@@ -94,12 +94,99 @@ export interface DocumentCacheServices {
   readonly openedData: Pick<DataCache, 'revalidations'> | undefined
 }
 
+/** What a found document needs of its store. */
+interface FoundStore {
+  isDropped(entry: Entry): boolean
+  grow(entry: Entry): void
+  answer(entry: Entry, isStored: boolean, body: KeptBody): KeptDocument
+  answerOf(entry: Entry, name: string, make: () => KeptBody): KeptBody
+}
+
+/** A document, or data of its page, at the moment at which it was found. */
+class FoundDocument implements KeptDocument {
+  readonly ageMs: number
+  readonly isStored: boolean
+  readonly mayRemake: boolean
+  readonly #entry: Entry
+  readonly #body: KeptBody
+  readonly #store: FoundStore
+
+  constructor(
+    found: { readonly entry: Entry; readonly body: KeptBody; readonly isStored: boolean; readonly now: number },
+    store: FoundStore,
+  ) {
+    const { entry, body, isStored, now } = found
+    this.ageMs = Math.max(0, now - entry.madeAt)
+    this.isStored = isStored
+    this.mayRemake = now >= entry.retryAt
+    this.#entry = entry
+    this.#body = body
+    this.#store = store
+  }
+
+  get headers(): readonly string[] {
+    return this.#body.headers
+  }
+
+  get etag(): string {
+    return this.#body.etag
+  }
+
+  get length(): number {
+    return this.#body.plain.length
+  }
+
+  get slots(): KeptDocument['slots'] {
+    return this.#entry.slots
+  }
+
+  get isWhole(): KeptDocument['isWhole'] {
+    return this.#entry.isWhole
+  }
+
+  get freshMs(): number {
+    return this.#entry.lifetime.freshMs
+  }
+
+  get hasDefaultCaching(): boolean {
+    // What rules say of documents is not meant for data.
+    return this.#entry.hasDefaultCaching && this.#body === this.#entry.document
+  }
+
+  get isDropped(): boolean {
+    return this.#store.isDropped(this.#entry)
+  }
+
+  body(encoding: Encoding | undefined): Buffer | Promise<Buffer> {
+    return this.#body.in(encoding, () => this.#store.grow(this.#entry))
+  }
+
+  answer(
+    name: string,
+    make: (data: DocumentData) => KeptBody,
+  ): KeptDocument | Promise<KeptDocument | undefined> | undefined {
+    const entry = this.#entry
+    const of = (data: DocumentData | undefined): KeptDocument | undefined => {
+      if (data === undefined) return undefined
+      const body = this.#store.answerOf(entry, name, () => make(data))
+      return this.#store.answer(entry, this.isStored, body)
+    }
+    return entry.data instanceof Promise ? entry.data.then(of) : of(entry.data)
+  }
+}
+
 /** The documents that a process keeps, by name. */
 export class DocumentEntries {
   readonly #entries: LruCache<Entry>
   readonly #services: DocumentCacheServices
   readonly #now: () => number
   #isSettling = false
+  readonly #store: FoundStore = {
+    isDropped: (entry) => this.#isDropped(entry),
+    grow: (entry) => this.#grow(entry),
+    answer: (entry, isStored, body) => this.#keptOf(entry, body, isStored),
+    answerOf: (...given) => this.#answerOf(...given),
+  }
 
   /** @param now milliseconds since the epoch. */
   constructor(services: DocumentCacheServices, now: () => number, bounds: LruBounds) {
@@ -181,36 +268,7 @@ export class DocumentEntries {
   }
 
   #keptOf(entry: Entry, body: KeptBody, isStored: boolean): KeptDocument {
-    const isDropped = (): boolean => this.#isDropped(entry)
-    const { slots, isWhole } = entry
-    const { headers, etag, plain } = body
-    return {
-      headers,
-      // What rules say of documents is not meant for data.
-      hasDefaultCaching: entry.hasDefaultCaching && body === entry.document,
-      slots,
-      isWhole,
-      etag,
-      ageMs: Math.max(0, this.#now() - entry.madeAt),
-      freshMs: entry.lifetime.freshMs,
-      isStored,
-      length: plain.length,
-      mayRemake: this.#now() >= entry.retryAt,
-      get isDropped() {
-        return isDropped()
-      },
-      body: (encoding) => body.in(encoding, () => this.#grow(entry)),
-      answer: (name, make) => {
-        const of = (data: DocumentData | undefined): KeptDocument | undefined =>
-          data &&
-          this.#keptOf(
-            entry,
-            this.#answerOf(entry, name, () => make(data)),
-            isStored,
-          )
-        return entry.data instanceof Promise ? entry.data.then(of) : of(entry.data)
-      },
-    }
+    return new FoundDocument({ entry, body, isStored, now: this.#now() }, this.#store)
   }
 
   #answerOf(entry: Entry, name: string, make: () => KeptBody): KeptBody {

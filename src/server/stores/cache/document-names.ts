@@ -26,14 +26,18 @@ export interface AskedDocument {
 /** The search params that a document depends on. */
 export class SearchUses implements SearchListener {
   #keys: Set<string> | 'all' = new Set()
+  /** Another number after each change. */
+  version = 0
 
   useParam(key: string): void {
-    if (this.#keys === 'all') return
+    if (this.#keys === 'all' || this.#keys.has(key)) return
+    this.version += 1
     this.#keys.add(key)
     if (this.#keys.size > MOST_PARAMS) this.#keys = 'all'
   }
 
   useAll(): void {
+    if (this.#keys !== 'all') this.version += 1
     this.#keys = 'all'
   }
 
@@ -64,6 +68,7 @@ export class SearchUses implements SearchListener {
 
   /** Names the document among those of its page. */
   nameOf({ search, queries }: AskedDocument): string {
+    if (this.#keys !== 'all' && queries[0] === '' && queries[1] === '') return '[]'
     const sorted = Object.entries(this.pick(search)).toSorted(([a], [b]) => (a < b ? -1 : 1))
     return JSON.stringify(this.#keys === 'all' ? queries : sorted)
   }
@@ -90,11 +95,18 @@ interface Page {
 export function createDocumentNames(): DocumentNames {
   const pages = createLruCache<Page>({ entries: MOST_PAGES, bytes: MOST_PAGES })
   const nameOf = (asked: AskedDocument, { uses }: Page): string => `${asked.page} ${uses.nameOf(asked)}`
+  /** The last answer of `find`: the next request mostly asks for the same, and a new text costs each map a hash. */
+  const last: { asked?: AskedDocument; uses?: SearchUses; version?: number; name: string } = { name: '' }
 
   return {
     find(asked) {
       const page = pages.get(asked.page)
-      return page === undefined ? undefined : nameOf(asked, page)
+      if (page === undefined) return undefined
+      const { uses } = page
+      if (last.asked !== asked || last.uses !== uses || last.version !== uses.version) {
+        Object.assign(last, { asked, uses, version: uses.version, name: nameOf(asked, page) })
+      }
+      return last.name
     },
     learn(asked, uses, client, drop) {
       const page = pages.get(asked.page) ?? { uses: new SearchUses(), names: new Map<string, string>() }

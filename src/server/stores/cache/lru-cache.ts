@@ -50,10 +50,13 @@ export function createLruCache<Entry>(
   const slots = new Map<string, Slot<Entry>>()
   const parts = new Map<string, Part>()
   let total = 0
+  /** The most recently used key, if it is still there: most reads of a busy page follow each other. */
+  let last: string | undefined
 
   function remove(key: string): void {
     const slot = slots.get(key)
     if (slot === undefined) return
+    if (key === last) last = undefined
     slots.delete(key)
     total -= slot.bytes
     const part = parts.get(slot.client)
@@ -65,6 +68,7 @@ export function createLruCache<Entry>(
 
   function put(key: string, slot: Slot<Entry>): void {
     slots.set(key, slot)
+    last = key
     total += slot.bytes
     const part = parts.get(slot.client) ?? { keys: new Set(), bytes: 0 }
     parts.set(slot.client, part)
@@ -84,6 +88,8 @@ export function createLruCache<Entry>(
     get(key) {
       const slot = slots.get(key)
       if (slot === undefined) return undefined
+      if (key === last) return slot.entry
+      last = key
       slots.delete(key)
       slots.set(key, slot)
       const keys = parts.get(slot.client)?.keys
