@@ -30,6 +30,7 @@ const FALLBACK = '[data-testid="fallback"]'
 const VISITS: Readonly<Record<string, Visit>> = {
   '/(site)': { path: '/' },
   '/(site)/docs/[[...slug]]': { path: '/docs/routes' },
+  '/(site)/docs/search': { path: '/docs/search?q=redirect' },
   '/(site)/lab': { path: '/lab' },
   '/(site)/lab/params/[id]': { path: '/lab/params/7' },
   '/(site)/lab/params/new': { path: '/lab/params/new' },
@@ -40,6 +41,8 @@ const VISITS: Readonly<Record<string, Visit>> = {
   '/(site)/lab/cache/[key]': { path: '/lab/cache/a' },
   '/(site)/lab/shared/[key]': { path: '/lab/shared/a' },
   '/(site)/lab/kept/[key]': { path: '/lab/kept/a' },
+  '/(site)/lab/shell/[key]': { path: '/lab/shell/a' },
+  '/(site)/lab/early': { path: '/lab/early?delay=20' },
   '/(site)/lab/inspector': { path: '/lab/inspector' },
   '/(site)/lab/redirect/temporary': { path: '/lab/redirect/temporary', lands: '/lab/landed' },
   '/(site)/lab/redirect/permanent': { path: '/lab/redirect/permanent', lands: '/lab/landed' },
@@ -82,6 +85,10 @@ const VISITS: Readonly<Record<string, Visit>> = {
   '/(bench)/lab/bench/kept/spiral': { path: '/lab/bench/kept/spiral', shows: 'main' },
   '/(bench)/lab/bench/kept/table': { path: '/lab/bench/kept/table?n=10', shows: 'main' },
   '/(bench)/lab/bench/kept/links': { path: '/lab/bench/kept/links?n=10', shows: 'main' },
+  '/(bench)/lab/bench/shell/hello': { path: '/lab/bench/shell/hello' },
+  '/(bench)/lab/bench/shell/spiral': { path: '/lab/bench/shell/spiral', shows: 'main' },
+  '/(bench)/lab/bench/shell/table': { path: '/lab/bench/shell/table?n=10', shows: 'main' },
+  '/(bench)/lab/bench/shell/links': { path: '/lab/bench/shell/links?n=10', shows: 'main' },
 }
 
 async function expectStyled(page: Page): Promise<void> {

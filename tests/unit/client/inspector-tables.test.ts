@@ -89,8 +89,8 @@ describe('the tables of an inspector', () => {
   })
 
   it.each([
-    [{}, ['/a', 'none yet', 'needed', 'under way']],
-    [{ status: 200, prefetch: true }, ['/a', '200', 'prefetch', 'under way']],
+    [{}, ['/a', 'none yet', 'needed', 'in progress']],
+    [{ status: 200, prefetch: true }, ['/a', '200', 'prefetch', 'in progress']],
     [{ status: 200, endedAt: 150 }, ['/a', '200', 'needed', '50 ms']],
     [{ status: 200, endedAt: 150, failed: 'broke off' }, ['/a', '200, broke off', 'needed', '50 ms']],
     [{ endedAt: 150 }, ['/a', 'none', 'needed', '50 ms']],
@@ -101,8 +101,8 @@ describe('the tables of an inspector', () => {
   })
 
   it.each([
-    [{}, 'under way', 'under way', { ready: 0, commit: 0 }],
-    [{ readyAt: 120 }, 'under way', 'ready 20 ms', { ready: 0.2, commit: 0 }],
+    [{}, 'in progress', 'in progress', { ready: 0, commit: 0 }],
+    [{ readyAt: 120 }, 'in progress', 'ready 20 ms', { ready: 0.2, commit: 0 }],
     [
       { readyAt: 120, endedAt: 150, end: 'commit' },
       'commit',

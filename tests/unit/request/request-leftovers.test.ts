@@ -98,5 +98,13 @@ test('who wraps a loader may hand on its arguments by spreading them', async () 
   const run = (args: object): void => void (seen = { ...args })
   await callLoader({ run, params: {}, search: { raw: { q: 'mill' } }, facts: new SegmentFacts(), context })
   expect(seen).toMatchObject({ search: { q: 'mill' } })
-  expect(Object.keys(seen).toSorted()).toEqual(['cache', 'context', 'params', 'request', 'search', 'signal'])
+  expect(Object.keys(seen).toSorted()).toEqual([
+    'cache',
+    'context',
+    'params',
+    'request',
+    'search',
+    'signal',
+    'variants',
+  ])
 })

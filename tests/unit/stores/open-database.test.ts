@@ -249,7 +249,7 @@ describe('a database file', () => {
     expect(() => notes(open([FIRST], join(folder.path, 'data')))).toThrow(
       /data: is a folder: name a file in it \(EISDIR/,
     )
-    expect(() => notes(open([FIRST], join(path, 'b.sqlite')))).toThrow('is inside of a file that is no folder')
+    expect(() => notes(open([FIRST], join(path, 'b.sqlite')))).toThrow('is inside of a file and not a folder')
     expect(() => notes(open([FIRST], '/proc/millrace/notes.sqlite'))).toThrow('is in a folder that cannot be made')
   })
 
@@ -303,7 +303,7 @@ describe('a database file', () => {
     const path = join(folder.path, 'data', 'notes.sqlite')
     await writeFile(join(folder.path, 'data'), 'in the way')
     const database = open([FIRST], path)
-    expect(() => notes(database)).toThrow(/notes\.sqlite: is inside of a file that is no folder: .* \(EEXIST/)
+    expect(() => notes(database)).toThrow(/notes\.sqlite: is inside of a file and not a folder: .* \(EEXIST/)
     await rm(join(folder.path, 'data'))
     await mkdir(join(folder.path, 'data'))
     expect(notes(database)).toEqual([])

@@ -185,7 +185,7 @@ describe('filling in', () => {
     await expect(submitForm(two, '[name=x]')).rejects.toThrow('neither a form nor a button')
     await expect(submitForm(two, '#no')).rejects.toThrow('is disabled')
     await expect(submitForm(form('', 'method=dialog'), 'form', {}, { page: '/' })).rejects.toThrow('sends nothing')
-    await expect(submitForm(form('', 'action="javascript:x"'), 'form')).rejects.toThrow('which is no page')
+    await expect(submitForm(form('', 'action="javascript:x"'), 'form')).rejects.toThrow('which is not a page')
   })
 })
 
