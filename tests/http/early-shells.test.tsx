@@ -259,6 +259,23 @@ describe('an early page that does not end', () => {
     expect(failuresOf(server)).toEqual([])
   })
 
+  test.for([
+    ['redirects', () => redirect('/target'), 307],
+    ['refuses', () => forbidden(), 403],
+    [
+      'fails',
+      () => {
+        throw new Error('a layout')
+      },
+      500,
+    ],
+  ] as const)('ends with the answer of a layout that %s while it is rendered', async ([, decide, status]) => {
+    const { visit, started } = gated({ layout: page(decide) })
+    const [answer, { signal }] = await Promise.all([visit(), started])
+    expect(answer.status).toBe(status)
+    await expect.poll(() => signal.aborted).toBe(true)
+  })
+
   test('stops when the visitor leaves, and that is no failure', async () => {
     const { visit, started, server } = gated()
     const { stream } = await visit()

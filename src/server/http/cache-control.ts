@@ -20,3 +20,15 @@ const NOT_SHARED = /(?:^|,)\s*(?:no-store\s*(?:$|[,=])|private\s*(?:$|,|=\s*(?:$
 export function mayBeShared(value: string): boolean {
   return !NOT_SHARED.test(value)
 }
+
+const TARGETED = /^(?:(?:[\w-]+-)?cdn-cache-control|surrogate-control|edge-control|x-accel-expires)$/i
+
+/** Whether a header tells some caches what `Cache-Control` tells all, and comes first for them (RFC 9213, and older ones). */
+export function isTargetedCaching(name: string): boolean {
+  return TARGETED.test(name)
+}
+
+/** Whether a cache may send an answer with this `Cache-Control` to others without asking first. */
+export function mayBeSharedUnasked(value: string): boolean {
+  return mayBeShared(value) && !/\bno-cache\b/i.test(value)
+}

@@ -4,6 +4,7 @@ import type { KeptDocument } from '../stores/cache/document-cache.ts'
 import type { DocumentData } from '../stores/cache/document-entries.ts'
 import type { DocumentLifetime } from '../stores/cache/document-lifetime.ts'
 import { RequestAborted } from './request-aborted.ts'
+import { SharedReads } from './shared-reads.ts'
 import { VisitorReads } from './visitor-reads.ts'
 import { SearchUses, type AskedDocument } from '../stores/cache/document-names.ts'
 
@@ -52,6 +53,8 @@ export class DocumentMaking {
   onLeave: () => void = () => undefined
   /** What the functions `visitor` of the page read. */
   readonly reads: VisitorReads
+  /** Of `context.once` in those functions: what they read of their visitor does not end the making, as it does in a loader. */
+  readonly visitorReads = new SharedReads()
   /** By segment id: what `visitor` gives to one of whom nothing is known. */
   readonly slots = new Map<string, Promise<unknown>>()
   readonly #readers: SearchReader[] = []

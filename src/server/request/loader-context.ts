@@ -10,12 +10,12 @@ import type { Secrets } from '../secrets/secrets.ts'
 import type { Audience } from './audience.ts'
 import type { DocumentMaking } from './document-making.ts'
 import type { NotedSessions } from './noted-sessions.ts'
-import { noteSession, watchSessions, type SessionListener } from '../secrets/session-reads.ts'
 import type { CachedOptions, CachedRead, CacheKey } from '../stores/cache/cached-read.ts'
 import type { DataCache } from '../stores/cache/data-cache.ts'
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
 import type { RateLimit, RateLimitResult } from '../stores/rate-cells.ts'
 import type { SessionStore } from '../stores/session-store.ts'
+import { SharedReads } from './shared-reads.ts'
 import { AnswerHeaders, type CarryingAnswer } from './late-changes.ts'
 
 /** What a loader context uses of its request. */
@@ -56,7 +56,7 @@ export class RequestLoaderContext implements LoaderContext {
   #headers: Headers | undefined = undefined
   #cacheTags: Set<string> | undefined = undefined
   /** By key of `once`. */
-  #reads: Map<string | object, SharedRead> | undefined = undefined
+  #reads: SharedReads | undefined = undefined
 
   constructor(request: LoaderRequest) {
     this.#request = request
@@ -184,19 +184,7 @@ export class RequestLoaderContext implements LoaderContext {
   }
 
   once<Value>(key: string | object, read: () => Value | Promise<Value>): Promise<Value> {
-    refuseInReadScope('context.once()')
-    const reads = (this.#reads ??= new Map())
-    let shared = reads.get(key)
-    if (shared === undefined) {
-      const made = new SharedRead(read)
-      reads.set(key, made)
-      made.value.catch(() => reads.get(key) === made && reads.delete(key))
-      shared = made
-    }
-    const value = shared.use() as Promise<Value>
-    // A failure that nobody awaits must not end the process.
-    value.catch(() => undefined)
-    return value
+    return (this.#reads ??= new SharedReads()).once(key, read)
   }
 
   cached<Value>(key: CacheKey, options: CachedOptions, read: CachedRead<Value>): Promise<Value> {
@@ -240,26 +228,4 @@ export class RequestLoaderContext implements LoaderContext {
 /** For what is awaited in the making of a kept document that has ended. A new one each time, or it would keep what waits. */
 function nothing(): Promise<never> {
   return new Promise(() => undefined)
-}
-
-/** One read of `once`. All loaders that use it count as having opened the sessions that it opens. */
-class SharedRead implements SessionListener {
-  readonly value: Promise<unknown>
-  #hasSession = false
-
-  constructor(read: () => unknown) {
-    this.value = watchSessions(this, async () => read())
-  }
-
-  useSession(): void {
-    this.#hasSession = true
-  }
-
-  async use(): Promise<unknown> {
-    try {
-      return await this.value
-    } finally {
-      if (this.#hasSession) noteSession()
-    }
-  }
 }

@@ -11,6 +11,7 @@ import type { RateLimit, RateLimitResult } from '../stores/rate-cells.ts'
 import type { SessionStore } from '../stores/session-store.ts'
 import type { Audience } from './audience.ts'
 import type { NotedSessions } from './noted-sessions.ts'
+import type { SharedReads } from './shared-reads.ts'
 import type { VisitorReads } from './visitor-reads.ts'
 
 /** A function `visitor` has tried to decide about the answer. */
@@ -46,7 +47,7 @@ interface VisitorRequest {
   }
   readonly audience: Pick<Audience, 'noteSession' | 'reads'>
   /** Set in the making of a document: the visitor is one of whom nothing is known. */
-  readonly making: { readonly reads: VisitorReads } | undefined
+  readonly making: { readonly reads: VisitorReads; readonly visitorReads: SharedReads } | undefined
   /** That of the loaders. */
   readonly loaderContext: LoaderContext
   limit(key: string, limit: RateLimit): Promise<RateLimitResult>
@@ -162,7 +163,8 @@ export class VisitorContext implements LoaderContext {
   }
 
   once<Value>(key: string | object, read: () => Value | Promise<Value>): Promise<Value> {
-    return this.#request.loaderContext.once(key, read)
+    const { making, loaderContext } = this.#request
+    return (making?.visitorReads ?? loaderContext).once(key, read)
   }
 
   cached<Value>(key: CacheKey, options: CachedOptions, read: CachedRead<Value>): Promise<Value> {

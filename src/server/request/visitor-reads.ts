@@ -11,22 +11,27 @@ const HARMLESS: ReadonlySet<string> = new Set(['session', 'origin'])
 /** What the functions `visitor` of a page have ever read of those who visit it. */
 export class VisitorReads {
   readonly #cookies = new Set<string>()
+  readonly #listeners = new Set<() => void>()
   #isOfAll = false
-  readonly #whenOfAll = Promise.withResolvers<void>()
 
   /** Whether something else than cookies was read: then nobody gets the page of a visitor of whom nothing is known. */
   get isOfAll(): boolean {
     return this.#isOfAll
   }
 
-  /** Resolves once `isOfAll` is true. */
-  get whenOfAll(): Promise<void> {
-    return this.#whenOfAll.promise
+  /**
+   * Calls back once `isOfAll` is true.
+   * @returns removes the listener: this object lives as long as the process.
+   */
+  onOfAll(listener: () => void): () => void {
+    if (this.#isOfAll) listener()
+    else this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
   }
 
   /** Notes what was read, by its name in `Cache-Status`: `cookie NAME`, `address`. */
   note(what: string): void {
-    if (HARMLESS.has(what)) return
+    if (this.#isOfAll || HARMLESS.has(what)) return
     if (what.startsWith(COOKIE)) {
       const name = what.slice(COOKIE.length)
       // Some browsers have sessions of a local server without the prefix.
@@ -34,7 +39,9 @@ export class VisitorReads {
       if (this.#cookies.size <= MOST_COOKIES) return
     }
     this.#isOfAll = true
-    this.#whenOfAll.resolve()
+    this.#cookies.clear()
+    for (const listener of this.#listeners) listener()
+    this.#listeners.clear()
   }
 
   /** Whether a request has something of what was read, so that its page may differ from that of a stranger. */

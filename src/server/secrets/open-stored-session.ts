@@ -180,7 +180,10 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
   }
 
   set(data: Data): Promise<void> {
-    return this.#change(() => this.#set(data))
+    return this.#change(() => {
+      this.#requireHeaders()
+      return this.#set(data)
+    })
   }
 
   renew(): Promise<void> {
@@ -203,6 +206,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     return this.#change(async () => {
       const current = this.#current
       if (current === undefined) return
+      this.#requireHeaders()
       const { store, rules } = this.#parts
       const { value, kept: former } = current
       const { session, secret } = this.#make(value, former.data, former)
@@ -249,6 +253,12 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
       this.#current = { kept: { ...kept, epoch }, value }
       return ended
     })
+  }
+
+  /** Throws where the browser can no longer be told of another session: before the store has it. */
+  #requireHeaders(): void {
+    const { context } = this.#parts
+    if (context.hasBegun === true) void context.headers
   }
 
   #change<Result>(work: () => Promise<Result>): Promise<Result> {

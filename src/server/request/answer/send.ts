@@ -1,6 +1,7 @@
 import type { RequestContext } from '../context.ts'
 import { isSecure } from '../../http/trusted-proxy.ts'
-import { addVary, leaveUncompressed } from './answer-headers.ts'
+import { addVary, leaveUncompressed, setsCookie } from './answer-headers.ts'
+import { isTargetedCaching } from '../../http/cache-control.ts'
 import { headSizeFault, HeadSizeError, type HeaderFields, type HeaderList } from '../../http/header-list.ts'
 import { fitToNotModified, fitToPage } from './host-headers.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -13,7 +14,8 @@ import { securityHeaders } from './security-headers.ts'
  */
 export function send(context: RequestContext, status: number, headers: HeaderList): void {
   const { res } = context
-  const all = headers.concat(securityHeaders(isSecure(context.clientAddress), headers))
+  const own = context.audience.guarded || setsCookie(context) ? withoutTargetedCaching(headers, context) : headers
+  const all = own.concat(securityHeaders(isSecure(context.clientAddress), headers))
   // A rule that makes a path cacheable means its pages, not their failures.
   if (status >= 400 || headers.includes('Cache-Control')) res.removeHeader('cache-control')
   leaveUncompressed(res)
@@ -38,6 +40,12 @@ export function send(context: RequestContext, status: number, headers: HeaderLis
   const fault = headFault(context)
   if (fault !== undefined) throw fault
   res.writeHead(status)
+}
+
+/** An answer for one visitor is no more for caches that go by a header of their own than for those that go by `Cache-Control`. */
+function withoutTargetedCaching(headers: HeaderList, { res }: RequestContext): HeaderList {
+  for (const name of res.getHeaderNames()) if (isTargetedCaching(name)) res.removeHeader(name)
+  return headers.filter((_, index) => !isTargetedCaching(headers[index - (index % 2)] ?? ''))
 }
 
 /**

@@ -51,6 +51,7 @@ export function createKeptShells(parts: PageParts): KeptShells {
       const stored = await shell.values.read()
       if (context.aborted !== undefined) return true
       if (kept.isDropped) return false
+      context.audience.guarded = true // no cache sends it to others, whatever header it goes by
       context.startDeadline(config.renderTimeoutMs)
       context.record.cache = statusText(status)
       const about = ['Age', String(Math.floor(kept.ageMs / 1_000)), 'Cache-Status', cacheStatus(status)]

@@ -51,7 +51,8 @@ function startVisitor({ loader, module, visitor, page, data }: SlotCall, context
     if ('issues' in checked) throw new TypeError(`The search params of ${loader.id} are not valid for its visitor`)
     return callVisitor({ params, search: checked, facts, context }, visitor, data)
   }
-  if (module.params === undefined && !(search instanceof Promise) && !('failed' in search)) return begin(own, search)
+  const isReady = module.params === undefined && !(search instanceof Promise)
+  if (isReady && !('failed' in search) && !('issues' in search)) return begin(own, search)
   const started = Promise.all([module.params === undefined ? own : checkParams(module.params, own), search])
     .then(([params, checked]) => begin(params as LoaderArgs['params'], checked))
     .catch((met: unknown) => {

@@ -3,10 +3,11 @@ import { retryHeaders } from '../../request/answer/judge-thrown.ts'
 import { cachingOf, NO_STORE, SHARED } from '../../request/answer/caching.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { DocumentMaking } from '../../request/document-making.ts'
-import { mayBeShared } from '../../http/cache-control.ts'
+import { isTargetedCaching, mayBeShared, mayBeSharedUnasked } from '../../http/cache-control.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 import type { SentDocument } from '../../stores/cache/document-cache.ts'
 import { besidesOf, composeDocument } from './compose-document.ts'
+import { OF_VISITOR } from './send-kept.ts'
 import { documentTag } from './document-tag.ts'
 import { stableHydrationData } from './hydration-data-writer.ts'
 import { sharedHeaders, type DocumentParts } from './send-document.ts'
@@ -53,7 +54,8 @@ export async function handOver(
     return
   }
   // A cache that does not ask would send a stranger's page to a visitor.
-  if (slots !== undefined && !/\bno-cache\b/i.test(caching.value)) extendVary(headers)
+  const isTargeted = headers.some((name, index) => index % 2 === 0 && isTargetedCaching(name))
+  if (slots !== undefined && (mayBeSharedUnasked(caching.value) || isTargeted)) extendVary(headers)
   const etag = documentTag(html, besides + stableHydrationData(element, context), assets.build)
   parts.keep?.({
     etag,
@@ -79,7 +81,7 @@ function keepShell(
 
 function extendVary(headers: HeaderList): void {
   const at = headers.indexOf('Vary') + 1
-  headers[at] += ', Cookie, Authorization'
+  headers[at] += OF_VISITOR
 }
 
 /** What a loader sets for one visitor, and what needs a nonce, is not for all. */

@@ -100,7 +100,9 @@ export async function makeShell(
 /** Whether there is a complete page for visitors of whom nothing is known. */
 export async function hasPageForStrangers({ slots, reads }: DocumentMaking): Promise<boolean> {
   if (slots.size === 0) return true
-  const all = Promise.allSettled(slots.values())
-  const settled = await Promise.race([all, reads.whenOfAll])
+  const ofAll = Promise.withResolvers<undefined>()
+  const stop = reads.onOfAll(() => ofAll.resolve(undefined))
+  const settled = await Promise.race([Promise.allSettled(slots.values()), ofAll.promise])
+  stop()
   return !reads.isOfAll && settled?.every(({ status }) => status === 'fulfilled') === true
 }

@@ -4,8 +4,11 @@ import type { RequestContext } from '../../request/context.ts'
 import { matchesTag } from './document-tag.ts'
 import { cacheTiming, setsCookie } from '../../request/answer/answer-headers.ts'
 import { send } from '../../request/answer/send.ts'
-import { mayBeShared } from '../../http/cache-control.ts'
+import { isTargetedCaching, mayBeShared, mayBeSharedUnasked } from '../../http/cache-control.ts'
 import { ONE_VISITOR, PRIVATE, takeRuledCaching } from '../../request/answer/caching.ts'
+
+/** Added to the `Vary` of a page with slots that caches may send without asking. */
+export const OF_VISITOR = ', Cookie, Authorization'
 
 const ONE_WRITE_BYTES = 16_384
 
@@ -65,14 +68,28 @@ function isWithNotModified(at: number, headers: readonly string[]): boolean {
  * A kept document includes the caching that rules or a loader gave it; a default gives way to that of this visitor's rules.
  * Middleware may set a cookie for some visitors only; the kept document's visitors may have had theirs.
  */
-function withCaching({ headers, hasDefaultCaching }: KeptDocument, context: RequestContext): readonly string[] {
+function withCaching(kept: KeptDocument, context: RequestContext): readonly string[] {
+  const { headers, hasDefaultCaching } = kept
   const ruled = takeRuledCaching(context)
   const wanted = hasDefaultCaching ? ruled : undefined
   let value = setsCookie(context) && (wanted === undefined || mayBeShared(wanted)) ? ONE_VISITOR.value : wanted
   const { ofVariant } = context.audience
-  if (value === undefined && !ofVariant) return headers
+  const isOfStrangers = kept.slots !== undefined && (value !== undefined || setsTargetedCaching(context))
+  if (value === undefined && !ofVariant && !isOfStrangers) return headers
   const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'cache-control')
   value ??= headers[at + 1] ?? ''
   if (ofVariant && mayBeShared(value)) value = PRIVATE.value
-  return at === -1 ? headers : headers.with(at + 1, value)
+  const cached = at === -1 ? headers : headers.with(at + 1, value)
+  return isOfStrangers && (mayBeSharedUnasked(value) || setsTargetedCaching(context)) ? varied(cached) : cached
+}
+
+function setsTargetedCaching({ res }: RequestContext): boolean {
+  return res.getHeaderNames().some(isTargetedCaching)
+}
+
+/** A visitor of whom the page reads something gets another answer. */
+function varied(headers: readonly string[]): readonly string[] {
+  const at = headers.indexOf('Vary') + 1
+  const value = headers[at] ?? ''
+  return at === 0 || value.endsWith(OF_VISITOR) ? headers : headers.with(at, value + OF_VISITOR)
 }

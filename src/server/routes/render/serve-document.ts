@@ -109,7 +109,10 @@ export function createDocumentRenderer(parts: RendererParts): DocumentRenderer {
       let { stopped } = request
       let attempt: Attempt | undefined = { view: first }
       while (context.aborted?.cause !== 'gone') {
-        if (stopped !== undefined) attempt = fallBack(attempt.view, stopped, context)
+        if (stopped !== undefined) {
+          if (request.late !== undefined) endWithAnswer(context)
+          attempt = fallBack(attempt.view, stopped, context)
+        }
         if (attempt === undefined) return
         const { view } = attempt
         try {
@@ -125,6 +128,12 @@ export function createDocumentRenderer(parts: RendererParts): DocumentRenderer {
       }
     },
   }
+}
+
+/** Something else is answered than the page whose loader still runs: the loader ends with that answer. */
+function endWithAnswer(context: RequestContext): void {
+  const { res } = context
+  res.once('finish', () => context.abort('gone'))
 }
 
 /** @returns the next attempt; `undefined` if the request has been answered: by a redirect, or the last resort. */

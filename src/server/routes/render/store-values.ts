@@ -60,7 +60,7 @@ function decode(text: string): StoredPage {
   if (decoded === undefined) throw new TypeError('The values have no frame')
   const { search, data } = decoded.value as StoredPage
   const own = Object.entries(data).map(([id, value]) => {
-    const { visitor, ...shared } = value as { visitor?: unknown }
+    const { visitor, ...shared } = (value ?? {}) as { visitor?: unknown }
     return [id, visitor instanceof Promise ? shared : value]
   })
   return { search, data: Object.fromEntries(own) }
