@@ -49,7 +49,12 @@ test.for(planted)('an arrow planted from %s to %s is found', ([path, specifier, 
 
 test('the picture has every floor of the server, the highest first, each above the next', () => {
   const lines = towerDiagram('src/server').split('\n')
-  expect(lines.slice(0, 4)).toEqual(['```mermaid', 'flowchart TB', '  f15["main · handler · export-site"]', '  f14["built-app · export"]'])
+  expect(lines.slice(0, 4)).toEqual([
+    '```mermaid',
+    'flowchart TB',
+    '  f15["main · handler · export-site"]',
+    '  f14["built-app · export"]',
+  ])
   expect(lines.at(-2)).toMatch(/^ {2}f15 --> f14 --> .* --> f1 --> f0$/)
 })
 
