@@ -1,5 +1,8 @@
 import { decodeSegment } from '../../shared/route-segment.ts'
 
+/** Lists the files of an export, so that the next one knows what it may replace. */
+export const MARKER = '.millrace-export.json'
+
 /** Bytes of one name in the usual file systems. */
 const MOST_NAME_BYTES = 255
 

@@ -1,10 +1,11 @@
-import { mkdir, readdir, readFile, rename, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { MARKER } from './file-names.ts'
 
-/** Lists the files of an export, so that the next one knows what it may replace. */
-const MARKER = '.millrace-export.json'
-/** The files until all are there. Beside them, because a rename works within one file system. */
-const STAGING = '.millrace-export.part'
+/** The files until all are there, each export's own. Beside them, because a rename works within one file system. */
+const STAGING = '.millrace-export.part-'
+/** What hosts and desktops put beside a site. */
+const OF_OTHERS = /^(?:CNAME|\.nojekyll|(?:.*\/)?\.DS_Store)$/
 
 /** The folder is not one of an export. */
 export class FolderFault extends Error {
@@ -15,7 +16,11 @@ export class FolderFault extends Error {
 export interface SiteFolder {
   /** @param name from the folder, without a leading slash. */
   write(name: string, contents: string | Uint8Array): Promise<void>
-  /** Replaces the former export. @param names of all files. */
+  /**
+   * Replaces the former export.
+   * @param names of all files.
+   * @throws {FolderFault} if something else has been put there meanwhile: nothing is replaced then.
+   */
   publish(names: readonly string[]): Promise<void>
   /** Removes what has been written and is not published. */
   discard(): Promise<void>
@@ -26,55 +31,103 @@ export interface SiteFolder {
  * @throws {FolderFault} if it holds anything but a former export.
  */
 export async function openSiteFolder(folder: string): Promise<SiteFolder> {
-  await mkdir(folder, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
-    throw new FolderFault(`${folder} cannot be made: ${error.message}`)
-  })
-  const former = await readMarker(folder)
-  await refuseOthers(folder, new Set(former))
-  const staging = join(folder, STAGING)
-  await rm(staging, { recursive: true, force: true })
+  const refuse = (error: NodeJS.ErrnoException): never => {
+    throw new FolderFault(`${folder} cannot be made or written: ${error.message}`)
+  }
+  await mkdir(folder, { recursive: true }).catch(refuse)
+  await formerExport(folder)
+  const staging = await mkdtemp(join(folder, STAGING)).catch(refuse)
   /** Folders that are there. Bound: those of the site. */
   const made = new Set<string>()
+  const makeParent = async (file: string): Promise<void> => {
+    const parent = dirname(file)
+    if (!made.has(parent)) await mkdir(parent, { recursive: true })
+    made.add(parent)
+  }
+  const mark = async (files: readonly string[]): Promise<void> => {
+    await writeFile(join(staging, MARKER), `${JSON.stringify({ files }, undefined, 1)}\n`)
+    await rename(join(staging, MARKER), join(folder, MARKER))
+  }
 
   return {
     async write(name, contents) {
       const file = join(staging, name)
-      const parent = dirname(file)
-      if (!made.has(parent)) await mkdir(parent, { recursive: true })
-      made.add(parent)
+      await makeParent(file)
       await writeFile(file, contents)
       await keepTime(file, join(folder, name), contents)
     },
     async publish(names) {
-      await writeFile(join(staging, MARKER), `${JSON.stringify({ files: names }, undefined, 1)}\n`)
-      for (const name of new Set(former.map((file) => file.split('/', 1)[0] ?? file))) {
-        await rm(join(folder, name), { recursive: true, force: true })
+      const { files, folders } = await formerExport(folder)
+      const stays = new Set(names)
+      // An export that is cut off from here on is still one that the next may replace.
+      await mark([...new Set([...files, ...names])])
+      for (const name of files) if (!stays.has(name)) await rm(join(folder, name), { force: true })
+      // The deepest first. Those with something in them stay.
+      for (const name of folders.toReversed()) await rmdir(join(folder, name)).catch(() => undefined)
+      for (const name of names) {
+        await makeParent(join(folder, name))
+        await rename(join(staging, name), join(folder, name))
       }
-      await rm(join(folder, MARKER), { force: true })
-      for (const name of await readdir(staging)) await rename(join(staging, name), join(folder, name))
-      await rmdir(staging)
+      await mark(names)
+      await rm(staging, { recursive: true })
     },
     discard: () => rm(staging, { recursive: true, force: true }),
   }
 }
 
-async function readMarker(folder: string): Promise<readonly string[]> {
-  const text = await readFile(join(folder, MARKER), 'utf8').catch(() => undefined)
-  if (text === undefined) return []
-  const { files } = JSON.parse(text) as { readonly files?: unknown }
-  return Array.isArray(files) ? files.map(String) : []
+/** What is in a folder: names from there, folders before what is in them. */
+interface FormerExport {
+  readonly files: readonly string[]
+  readonly folders: readonly string[]
 }
 
-/** @throws {FolderFault} */
-async function refuseOthers(folder: string, former: ReadonlySet<string>): Promise<void> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  for (const entry of entries) {
+/**
+ * Finds what a former export has written and is still there. Symbolic links are not followed: nothing of it is elsewhere.
+ * @throws {FolderFault} if something else is there.
+ */
+async function formerExport(folder: string): Promise<FormerExport> {
+  const written = await readMarker(folder)
+  const files: string[] = []
+  const folders: string[] = []
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const name = join(entry.parentPath, entry.name).slice(join(folder, '/').length).replaceAll('\\', '/')
-    if (entry.isDirectory() || name === MARKER || name.startsWith(`${STAGING}/`) || former.has(name)) continue
-    throw new FolderFault(
-      `${folder} holds ${name}, which no export has written. Name a folder that is empty, missing, or a former export.`,
-    )
+    if (name === MARKER || name.startsWith(STAGING)) continue
+    if (entry.isDirectory()) folders.push(name)
+    else if (written.has(name)) files.push(name)
+    else if (!OF_OTHERS.test(name))
+      throw new FolderFault(
+        `${folder} holds ${name}, which no export has written. Name a folder that is empty, missing, or a former export.`,
+      )
   }
+  return { files, folders }
+}
+
+/** @throws {FolderFault} if it is not as an export has written it: what it names would be removed. */
+async function readMarker(folder: string): Promise<ReadonlySet<string>> {
+  const damaged = (reason: string): FolderFault =>
+    new FolderFault(
+      `${join(folder, MARKER)} is not as an export has written it: ${reason}. Remove the folder, or name another one.`,
+    )
+  const text = await readFile(join(folder, MARKER), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw damaged(error.message)
+  })
+  if (text === undefined) return new Set()
+  let written: unknown
+  try {
+    written = JSON.parse(text)
+  } catch {
+    throw damaged('it is not JSON')
+  }
+  const files = (written as { readonly files?: unknown } | null)?.files
+  if (!Array.isArray(files)) throw damaged('it has no list of files')
+  const names: readonly unknown[] = files
+  const wrong = names.find((name) => typeof name !== 'string' || !isName(name))
+  if (wrong !== undefined) throw damaged(`${JSON.stringify(wrong).slice(0, 200)} is no name in this folder`)
+  return new Set(names as readonly string[])
+}
+
+function isName(name: string): boolean {
+  return !/[\\\0]/.test(name) && name.split('/').every((segment) => !/^\.{0,2}$/.test(segment))
 }
 
 /** Servers of files tell browsers the time of a file: one with the same content keeps that of the former export. */
