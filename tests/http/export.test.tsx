@@ -1,63 +1,17 @@
-import { mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { RequestHandler } from 'express'
 import { Suspense, use } from 'react'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { Link } from '../../src/client/react/link.tsx'
-import type { AppDefinition } from '../../src/server/api/define-app.ts'
-import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
-import { NO_ASSETS } from '../../src/server/assets/manifest.ts'
-import { exportApplication } from '../../src/server/export/export-application.ts'
+import type { HandlerArgs, LoaderArgs } from '../../src/server/api/loader-types.ts'
 import type { RouteDefinitions } from '../../src/shared/route-definition.ts'
 import { notFound, redirect } from '../../src/shared/control-flow.ts'
-import { openTestApp } from '../../src/testing/open-test-app.ts'
-import { PlainDocument } from '../../src/testing/plain-document.ts'
+import { exported, hello, temporaryFolder, type Definition } from '../support/exported-site.tsx'
 import { recordsOf } from '../support/route-data.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
 import { moduleOf, page } from '../support/tiny-app.tsx'
-
-type Definition = Omit<AppDefinition, 'document' | 'routes'> & { readonly routes: RouteDefinitions }
-
-const hello = page(() => <h1>Hello</h1>)
-
-/** A folder of the test, and what is in it. */
-async function temporaryFolder() {
-  const temp = await makeTempDir('export')
-  onTestFinished(() => temp.remove())
-  const folder = join(temp.path, 'site')
-  return {
-    folder,
-    read: (name: string) => readFile(join(folder, name), 'utf8'),
-    async names() {
-      const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-      const files = entries.filter((entry) => entry.isFile())
-      return files.map((file) => join(file.parentPath, file.name).slice(folder.length + 1)).toSorted()
-    },
-  }
-}
-
-interface Options {
-  readonly isPartial?: boolean
-  readonly environment?: Readonly<Record<string, string>>
-  readonly actionSegments?: readonly string[]
-}
-
-async function exported(folder: string, definition: Definition, options: Options = {}) {
-  const { isPartial = false, environment = {}, actionSegments = [] } = options
-  const app = openTestApp(definition as never, { environment, forFiles: true })
-  onTestFinished(() => app.stop())
-  return exportApplication({
-    app,
-    definition: { ...definition, document: PlainDocument } as AppDefinition,
-    manifest: { ...NO_ASSETS, actionSegments },
-    assets: undefined,
-    host: 'localhost',
-    folder,
-    isPartial,
-    onProgress: () => undefined,
-  })
-}
 
 /** Milliseconds of what a page waits for. */
 const waits = { layout: 8, late: 3, later: 0 }
@@ -98,6 +52,9 @@ const SITE: Definition = {
     '/[locale]/about': { params: { locale: ['de', 'en'] }, page: hello },
     '/old.html': { page: hello },
     '/robots.txt': { handler: moduleOf({ GET: () => new Response('User-agent: *\n') }) },
+    '/sitemap.txt': {
+      handler: moduleOf({ GET: ({ context }: HandlerArgs) => new Response(`${context.origin ?? ''}/mills`) }),
+    },
   },
   rules: { redirects: [{ source: '/old', destination: '/mills/a%20b', permanent: true }] },
 }
@@ -113,7 +70,7 @@ test('each page is a file with its data, and so are redirects, missing pages and
   const files = pages.map((name) => (name === 'old.html/' ? 'old.html' : `${name}index.html`))
   const data = pages.map((name) => `_m/data/${name}all.data`)
   expect(await names()).toEqual(
-    ['.millrace-export.json', '404.html', '_m/build.json', 'robots.txt', ...files, ...data].toSorted(),
+    ['.millrace-export.json', '404.html', '_m/build.json', 'robots.txt', 'sitemap.txt', ...files, ...data].toSorted(),
   )
   expect(report).toMatchObject({ pages: pages.length, leftOut: [] })
 
@@ -139,6 +96,21 @@ test('each page is a file with its data, and so are redirects, missing pages and
   expect(segments).toEqual(['/#layout', '/mills/[id]#page'])
 })
 
+test('the application answers a stranger from elsewhere, not a client of its own machine', async () => {
+  const { folder, names, read } = await temporaryFolder()
+  const intern: RequestHandler = ({ ip, path }, res, next) => {
+    if (path === '/intern' && ip?.includes('127.0.0.1') === false) res.sendStatus(403)
+    else next()
+  }
+  const handler = moduleOf({ GET: ({ context }: HandlerArgs) => new Response(`${context.origin}/mills`) })
+  const routes = { '/intern': { page: hello }, '/sitemap.txt': { handler } }
+  const environment = { ORIGIN: 'http://localhost' }
+  const { leftOut } = await exported(folder, { middleware: [intern], routes }, { isPartial: true, environment })
+  expect(leftOut).toMatchObject([{ what: '/intern', reason: 'its answer is 403' }])
+  expect(await names()).not.toContain('intern/index.html')
+  expect(await read('sitemap.txt')).toBe('http://localhost/mills')
+})
+
 test('the same application gives the same bytes, and files that are the same keep their time', async () => {
   const [one, other] = [await temporaryFolder(), await temporaryFolder()]
   await exported(one.folder, SITE)
@@ -157,6 +129,7 @@ test('the same application gives the same bytes, and files that are the same kee
 
 describe('what cannot be a file', () => {
   const loader = (run: (args: LoaderArgs) => unknown) => ({ page: hello, loader: moduleOf({ loader: run }) })
+  const handler = (GET: (args: HandlerArgs) => unknown) => ({ handler: moduleOf({ GET }) })
   const routes: RouteDefinitions = {
     '/': { page: hello },
     '/guarded': { guard: moduleOf({ guard: () => undefined }) },
@@ -164,6 +137,27 @@ describe('what cannot be a file', () => {
     '/posts': { page: hello },
     '/api': { handler: moduleOf({ GET: () => new Response('') }) },
     '/files/[id]': { handler: moduleOf({ GET: () => new Response('') }) },
+    '/guarded/report.csv': handler(() => new Response('')),
+    '/own-guard.csv': { guard: moduleOf({ guard: () => undefined }), ...handler(() => new Response('')) },
+    '/handler-cookie.json': handler(({ context }) => Response.json(context.origin ?? context.cookie('user') ?? '')),
+    '/handler-address.json': handler(({ context }) => Response.json(context.address)),
+    '/handler-request.json': handler(({ request }) => Response.json(request.headers.get('user-agent'))),
+    '/handler-query.json': handler(({ search }) => Response.json(search)),
+    '/handler-late.txt': handler(({ context }) => {
+      const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+        await delay(1)
+        controller.enqueue(new TextEncoder().encode(context.cookie('late') ?? 'x'))
+        controller.close()
+      }
+      return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }))
+    }),
+    '/handler-private.txt': handler(() => new Response('', { headers: { 'Cache-Control': 'max-age=1, Private' } })),
+    '/handler-given.txt': handler(({ context }) => {
+      context.headers.set('Cache-Control', 'no-store')
+      return new Response('')
+    }),
+    '/handler-missing.txt': handler(() => notFound()),
+    '/events.txt': handler(() => new Response('x', { headers: { 'Content-Type': 'text/event-stream' } })),
     '/variants': { page: hello, cache: 'shared', variants: { language: () => 'de' } },
     '/slot': { page: hello, loader: moduleOf({ loader: () => 1, visitor: () => 2 }) },
     '/searched': { page: hello, loader: moduleOf({ search: z.object({}) }) },
@@ -225,6 +219,17 @@ describe('what cannot be a file', () => {
     ['/failing/[id]', /no database/],
     ['/files/[id]', /handler/],
     ['/guarded/[id]', /guard/],
+    ['/guarded/report.csv', /guard/],
+    ['/own-guard.csv', /guard/],
+    ['/handler-cookie.json', /cookie user/],
+    ['/handler-address.json', /address/],
+    ['/handler-request.json', /request/],
+    ['/handler-query.json', /query/],
+    ['/handler-late.txt', /cookie late/],
+    ['/handler-private.txt', /Cache-Control: private/],
+    ['/handler-given.txt', /Cache-Control: no-store/],
+    ['/handler-missing.txt', /404/],
+    ['/events.txt', /event stream/],
     ['/missing', /404/],
     ['/posts', /actions/],
     ['/reads-search', /query/],
@@ -306,71 +311,6 @@ describe('a link that leads nowhere', () => {
     await expect(exported(folder, link('/listed/7'), { isPartial: true })).rejects.toMatchObject({ kind: 'dead-links' })
     await expect(exported(folder, link('/nowhere'), { isPartial: true })).rejects.toMatchObject({ kind: 'dead-links' })
     expect(await read('links/index.html')).toContain('/posts/7')
-  })
-})
-
-describe('the folder', () => {
-  const site = { routes: { '/': { page: hello } } }
-  const MARKER = '.millrace-export.json'
-
-  test('is left alone if it holds other files, but for those of hosts and desktops', async () => {
-    const { folder, names, read } = await temporaryFolder()
-    await exported(folder, site)
-    await writeFile(join(folder, 'CNAME'), 'mills.example')
-    await writeFile(join(folder, '_m/.DS_Store'), '')
-    await exported(folder, site)
-    expect(await read('CNAME')).toBe('mills.example')
-    await mkdir(join(folder, 'photos'))
-    await writeFile(join(folder, 'photos/mine.jpg'), 'mine')
-    await expect(exported(folder, site)).rejects.toThrow(/holds photos\/mine\.jpg/)
-    expect(await names()).toEqual(expect.arrayContaining(['photos/mine.jpg', '_m/.DS_Store']))
-  })
-
-  test.for([
-    ...['../x', '..', '.', '', '/x', 'a//b', 'a/./b', 'a/../../x', 'a/', '..\\x', 7, null].map((name) =>
-      JSON.stringify({ files: [name] }),
-    ),
-    'null',
-    '{',
-    '{}',
-    '[]',
-    '{"files":"x"}',
-    '',
-  ])('is left alone if what lists its files is damaged: %s', async (marker) => {
-    const { folder, names } = await temporaryFolder()
-    await mkdir(folder)
-    await writeFile(join(folder, '../x'), 'precious')
-    await writeFile(join(folder, MARKER), marker)
-    await expect(exported(folder, site)).rejects.toMatchObject({ name: 'FolderFault' })
-    expect(await names()).toEqual([MARKER])
-    expect(await readFile(join(folder, '../x'), 'utf8')).toBe('precious')
-  })
-
-  test('loses no file through a symbolic link', async () => {
-    const { folder, names, read } = await temporaryFolder()
-    await mkdir(join(folder, '../elsewhere'), { recursive: true })
-    await mkdir(folder)
-    await writeFile(join(folder, '../elsewhere/mine'), 'mine')
-    await symlink('../elsewhere', join(folder, 'link'))
-    await writeFile(join(folder, MARKER), JSON.stringify({ files: ['link/mine', 'link'] }))
-    await exported(folder, site)
-    expect(await names()).toContain('index.html')
-    await expect(read('link/mine')).rejects.toThrow('ENOENT')
-    expect(await read('../elsewhere/mine')).toBe('mine')
-  })
-
-  test('keeps what has been put there meanwhile, and two exports at one time share nothing', async () => {
-    const { folder, names, read } = await temporaryFolder()
-    const old = { routes: { ...site.routes, '/old': { page: hello } } }
-    await exported(folder, old)
-    const putting = async () => writeFile(join(folder, 'old/mine.jpg'), 'mine')
-    const withLoader = { routes: { '/': { page: hello, loader: moduleOf({ loader: putting }) } } }
-    await expect(exported(folder, withLoader)).rejects.toThrow(/holds old\/mine\.jpg/)
-    expect(await names()).toEqual(expect.arrayContaining(['old/index.html', 'old/mine.jpg']))
-    await rm(join(folder, 'old/mine.jpg'))
-    await Promise.all([exported(folder, site), exported(folder, site)])
-    expect(JSON.parse(await read(MARKER))).toEqual({ files: (await names()).filter((name) => name !== MARKER) })
-    expect(await readdir(folder)).not.toContain('old')
   })
 })
 

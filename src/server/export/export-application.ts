@@ -176,14 +176,10 @@ class SiteExport {
 
   /** The answer of a handler. */
   async #writeAnswer({ path }: SitePath): Promise<string | undefined> {
-    const { host } = this.#options
     const name = nameOf(path)
     if (typeof name !== 'string') return name.fault
     const answer = await this.#client.get(path)
-    const caching = String(answer.headers['cache-control'])
-    if (answer.status === 200 && /\b(?:private|no-store)\b/.test(caching) && answer.body.includes(`//${host}/`))
-      return `it names the host ${host}: set ORIGIN to the public origin`
-    const fault = answer.status === 200 ? faultOf(answer) : `its handler answers ${answer.status}`
+    const fault = faultOf(answer) ?? (answer.status === 200 ? undefined : `its answer is ${answer.status}`)
     const taken = fault ?? this.names.take(name)
     if (taken === undefined) await this.#folder.write(name, answer.body)
     return taken
@@ -245,7 +241,10 @@ function faultOf({ headers, status }: SiteAnswer): string | undefined {
 
 /** @param reads as in `Cache-Status`. */
 function reasonOf(reads: string): string {
-  if (reads === 'search params') return 'it depends on the query: the page or its loader reads search params'
+  if (reads === 'search params')
+    return 'it depends on the query: the page, its loader or its handler reads search params'
+  if (/^(?:private|no-store)$/.test(reads)) return `its answer says Cache-Control: ${reads}`
+  if (reads === 'event stream') return 'its answer is an event stream'
   if (reads === 'failed') return 'a part of it has failed: the log says why'
   return `it reads or sets something of its visitor: ${reads}`
 }

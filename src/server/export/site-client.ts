@@ -12,6 +12,9 @@ export interface SiteAnswer {
   readonly body: Buffer
 }
 
+/** Of nobody (RFC 5737). An address of this machine may be let in where strangers are not. */
+const STRANGER = '192.0.2.1'
+
 /** Asks the application of this process, as a visitor without cookies does. */
 export interface SiteClient extends AsyncDisposable {
   /** @param path of the table, percent-encoded. */
@@ -25,6 +28,7 @@ export interface SiteClient extends AsyncDisposable {
  */
 export async function openSiteClient(app: MillraceApp, host: string, connections: number): Promise<SiteClient> {
   const server = createServer(app.messageClasses, app).listen(0, '127.0.0.1')
+  server.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: STRANGER }))
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const agent = new Agent({ keepAlive: true, maxSockets: connections })

@@ -122,7 +122,7 @@ async function readMarker(folder: string): Promise<ReadonlySet<string>> {
   if (!Array.isArray(files)) throw damaged('it has no list of files')
   const names: readonly unknown[] = files
   const wrong = names.find((name) => typeof name !== 'string' || !isName(name))
-  if (wrong !== undefined) throw damaged(`${JSON.stringify(wrong).slice(0, 200)} is no name in this folder`)
+  if (wrong !== undefined) throw damaged(`${JSON.stringify(wrong).slice(0, 200)} names no file of this folder`)
   return new Set(names as readonly string[])
 }
 

@@ -53,16 +53,20 @@ export async function* sitePaths(facts: SiteFacts, onFault: (fault: ExportFault)
   }
 }
 
-function handlerFault({ dynamic, pattern }: Route): string | undefined {
+function handlerFault(route: Route): string | undefined {
+  const { dynamic, pattern } = route
   const isFile = !dynamic && /\.[^/.]+$/.test(pattern)
-  return isFile ? undefined : `a handler answers it, ${NEEDS_SERVER}`
+  return isFile ? guardFault(route) : `a handler answers it, ${NEEDS_SERVER}`
 }
 
-async function pageFault(
-  { chain, key, definition }: Route,
-  { actionSegments }: SiteFacts,
-): Promise<string | undefined> {
-  if (chain.some((entry) => entry.definition.guard !== undefined)) return `it has a guard, ${NEEDS_SERVER}`
+function guardFault({ chain }: Route): string | undefined {
+  return chain.some((entry) => entry.definition.guard !== undefined) ? `it has a guard, ${NEEDS_SERVER}` : undefined
+}
+
+async function pageFault(route: Route, { actionSegments }: SiteFacts): Promise<string | undefined> {
+  const { chain, key, definition } = route
+  const guarded = guardFault(route)
+  if (guarded !== undefined) return guarded
   if (definition.variants !== undefined) return `it has variants, and each needs a server that chooses`
   const ids = [...chain.map((entry) => layoutId(entry.key)), pageId(key)]
   if (ids.some((id) => actionSegments.includes(id))) return 'it has actions, which need a server'

@@ -9,7 +9,7 @@ export class Audience {
   ofVariant = false
   /** The verdict of the guards depends on the query: the browser must ask for each URL. */
   guardedByQuery = false
-  /** The first visitor data that was read: a cookie, the request with its headers, the address. */
+  /** The first visitor data that was read: a cookie, the request with its headers, the address; `origin` if only that. */
   personal: string | undefined = undefined
   /** The sessions that were opened; `undefined` if there is none. */
   sessions: NotedSessions | undefined = undefined

@@ -291,7 +291,7 @@ export class RequestContext {
 
   /** Notes that visitor data is given out, by its name. It ends the making of a kept document. */
   readVisitor(what: string): void {
-    this.audience.personal ??= what
+    if ((this.audience.personal ?? 'origin') === 'origin') this.audience.personal = what
     this.making?.giveUp(what)
   }
 

@@ -12,7 +12,7 @@ import { serverParts } from '../load/segment-loaders.ts'
 import { startVisitors } from '../load/start-visitors.ts'
 import { visitorOf } from '../load/visitor-call.ts'
 import { isAdmitted, type PageParts } from '../render/serve-page.ts'
-import { cacheStatus, statusText, type KeptStatus } from './cache-status.ts'
+import { cacheStatus, statusText, type KeptStatus } from '../../request/answer/cache-status.ts'
 import type { AskedData, StartedSlots, Visit } from './document-makings.ts'
 
 /** A kept page whose slots are for its visitors. */

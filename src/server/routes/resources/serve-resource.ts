@@ -22,6 +22,7 @@ import type { MatchedRoute } from '../decide/decision.ts'
 import { untilAborted } from '../load/until-aborted.ts'
 import { bodySchema, holdBody, parseBody, type BodyParts } from './parse-body.ts'
 import type { EventStreamParts } from './send-events.ts'
+import { fileFault, sendNoFile, watchedArgs } from './handler-file.ts'
 import { sendFault } from './send-fault.ts'
 import { sendResponse } from './send-response.ts'
 
@@ -53,6 +54,8 @@ export function admitResource(
 /** Parts for answering resource routes. */
 export interface ResourceParts {
   readonly modules: ModuleCache
+  /** Whether the answers become files; see `fileFault`. */
+  readonly forFiles: boolean
   /** Maximum bytes of a request's body, if the module sets no limit. */
   readonly bodyLimit: number
   /** For modules with a schema for the body. */
@@ -98,22 +101,27 @@ export async function serveResource(page: MatchedRoute, context: RequestContext,
     if (parsed && !isWhole && (await forgetEnded(context)) && guards.length > 0) await letIn()
     if (parsed?.issues !== undefined)
       return refuse(422, refusedInput(parsed.issues, 'the body is not valid', parsed.nameOf), context)
-    const response: unknown = await (handler as (args: HandlerArgs<never, unknown, unknown, unknown>) => unknown)({
-      params,
+    const args = {
+      params: params as never,
       search,
       body: parsed?.value,
-      request: context.request,
       signal: context.signal,
       context: context.loaderContext,
       variants: {},
       cache: () => undefined,
-    })
+    }
+    const { forFiles } = parts
+    const response: unknown = await (handler as (args: HandlerArgs<never, unknown, unknown, unknown>) => unknown)(
+      forFiles ? watchedArgs(args, context) : { ...args, request: context.request },
+    )
     // An answer may be sent for long: an event stream for half an hour.
     held?.[Symbol.dispose]()
     if (!(response instanceof Response)) throw new TypeError(`${route.key}: ${method} did not return a Response`)
     if (response.bodyUsed || response.body?.locked === true) {
       throw new TypeError(`${route.key}: ${method} returned a Response whose body has been read or sent before`)
     }
+    const fault = forFiles ? await fileFault(response, context) : undefined
+    if (fault !== undefined) return sendNoFile(context, fault)
     await sendResponse(response, context, parts)
   } catch (thrown) {
     if (context.aborted?.cause === 'gone') return
