@@ -312,6 +312,23 @@ describe('a link that leads nowhere', () => {
     await expect(exported(folder, link('/nowhere'), { isPartial: true })).rejects.toMatchObject({ kind: 'dead-links' })
     expect(await read('links/index.html')).toContain('/posts/7')
   })
+
+  test.for(['\0\u00ff', 'null', '7', '{', '', '{"route":7}'])(
+    'may lead to what middleware answers: %j',
+    async (body) => {
+      const { folder, names } = await temporaryFolder()
+      const files: RequestHandler = ({ path }, res, next) => {
+        if (path.endsWith('/icon.ico')) res.send(body)
+        else next()
+      }
+      const site = (href: string) => ({ middleware: [files], routes: { '/links': { page: linking(href) } } })
+      await exported(folder, site('/icon.ico'), { isPartial: true })
+      expect(await names()).not.toContain('icon.ico')
+      await expect(exported(folder, site('/nowhere.ico'), { isPartial: true })).rejects.toMatchObject({
+        kind: 'dead-links',
+      })
+    },
+  )
 })
 
 test('many pages pass through, a few at one time', async () => {

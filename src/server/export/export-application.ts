@@ -209,9 +209,9 @@ class SiteExport {
   /** Whether the application has an answer for a path, of something that has been left out. */
   async #isLeftOut(path: string): Promise<boolean> {
     const { body, status } = await this.#client.get(`${ROUTE_DATA_PREFIX}${path}?${SEGMENTS_PARAM}=`)
-    const head = JSON.parse(body.toString().split('\n', 1)[0] ?? '{}') as Partial<RouteDataHead>
-    if (head.route === undefined) return status < 400
-    return head.route !== null && (this.#leftOut.has(path) || this.#leftOut.has(parsePattern(head.route).url))
+    const pattern = patternOf(body.toString())
+    if (pattern === undefined) return status < 400
+    return pattern !== null && (this.#leftOut.has(path) || this.#leftOut.has(pattern))
   }
 
   /** The page for paths that no route answers. An application may answer all of them. */
@@ -227,6 +227,17 @@ class SiteExport {
     if (status === NOT_A_FILE && !this.#options.isPartial) throw new ExportError('unfit', [fault])
     if (status === NOT_A_FILE) this.faults.push(fault)
     return constantPage({ status: 404 })
+  }
+}
+
+/** The pattern in an answer with data; `undefined` if that has none, or is of middleware, which may answer anything. */
+function patternOf(text: string): string | null | undefined {
+  try {
+    const { route } = JSON.parse(text.split('\n', 1)[0] ?? '') as Partial<RouteDataHead>
+    if (typeof route === 'string') return parsePattern(route).url
+    return route === null ? null : undefined
+  } catch {
+    return undefined
   }
 }
 
