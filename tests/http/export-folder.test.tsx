@@ -1,7 +1,11 @@
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import type { RequestHandler } from 'express'
+import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { exported, hello, temporaryFolder } from '../support/exported-site.tsx'
+import { freePort } from '../support/free-ports.ts'
+import { runNginx } from '../support/nginx.ts'
+import { findProgram } from '../support/programs.ts'
 import { moduleOf } from '../support/tiny-app.tsx'
 
 describe('the folder', () => {
@@ -67,4 +71,79 @@ describe('the folder', () => {
     expect(JSON.parse(await read(MARKER))).toEqual({ files: (await names()).filter((name) => name !== MARKER) })
     expect(await readdir(folder)).not.toContain('old')
   })
+})
+
+test('names that cannot be files, and errors of one page, are faults of that page', async () => {
+  const { folder } = await temporaryFolder()
+  const deep = join(folder, ...Array.from({ length: 6 }, () => 'y'.repeat(200)))
+  const listing = (...ids: readonly unknown[]) => ({
+    page: hello,
+    loader: moduleOf({ paths: () => ids.map((id) => ({ id })) }),
+  })
+  const rest = (segments: number) => Array.from({ length: segments }, () => 'x'.repeat(200))
+  const routes = {
+    '/': { page: hello },
+    '/404.html': { page: hello },
+    '/404.html/below': { page: hello },
+    '/a': { page: hello },
+    '/a/all.data': { page: hello },
+    '/cut': { page: hello },
+    '/fold/[id]': listing('ς', 'σ', 'ſ', 's'),
+    '/long/[...id]': listing(rest(14), rest(16)),
+  }
+  const cut: RequestHandler = ({ path, socket }, _res, next) => (path === '/cut' ? socket.destroy() : next())
+  const { leftOut } = await exported(deep, { middleware: [cut], routes }, { isPartial: true })
+  const reasons = leftOut.map(({ what, reason }) => `${what.replace(/x{9,}/g, 'x').slice(0, 20)}: ${reason}`)
+  expect(reasons).toEqual([
+    '/404.html: the export itself writes 404.html',
+    '/404.html/below: 404.html would be both a file and a folder',
+    expect.stringMatching(/^\/a(?:\/all\.data)?: .* both a file and a folder$/),
+    '/cut: it cannot be asked for or written: socket hang up',
+    expect.stringMatching(/^\/fold\/.*differs by case alone$/),
+    expect.stringMatching(/^\/fold\/.*differs by case alone$/),
+    expect.stringMatching(/^\/long\/x.*: it is longer than 3000 bytes|written: ENAMETOOLONG/),
+    expect.stringMatching(/^\/long\/x.*: it is longer than 3000 bytes|written: ENAMETOOLONG/),
+  ])
+  expect(reasons.join()).toContain('3000')
+  expect(reasons.join()).toContain('ENAMETOOLONG')
+})
+
+test.skipIf(findProgram('nginx') === undefined)('is served by nginx as the handbook says', async () => {
+  const { folder, read } = await temporaryFolder()
+  await exported(folder, { routes: { '/': { page: hello }, '/mills': { page: hello } } })
+  await mkdir(join(folder, '_m/assets'))
+  await writeFile(join(folder, '_m/assets/a.js'), '1')
+  await chmod(join(folder, '..'), 0o755) // nginx's workers are another user where this one is root
+  expect(await read('.nojekyll')).toBe('')
+
+  const chapter = await readFile(join(import.meta.dirname, '../../docs/export.md'), 'utf8')
+  const [atRoot = '', below = ''] = Array.from(chapter.matchAll(/```nginx\n(.*?)```/gs), ([, block]) => block ?? '')
+  const headers = atRoot.match(/^  add_header.*$/gm) ?? []
+  const belowPath = `server { listen 8080; absolute_redirect off;\n${headers.join('\n')}\n${below} }`
+  const [port, other] = [await freePort(), await freePort()]
+  const nginx = await runNginx(
+    port,
+    `daemon off; worker_processes 1; pid /tmp/nginx.pid; events {}
+    http {
+      access_log off; client_body_temp_path /tmp/body; proxy_temp_path /tmp/proxy; fastcgi_temp_path /tmp/fastcgi;
+      uwsgi_temp_path /tmp/uwsgi; scgi_temp_path /tmp/scgi; types { text/html html; text/javascript js; }
+      ${atRoot.replace('8080', `127.0.0.1:${port}`)}
+      ${belowPath.replace('8080', `127.0.0.1:${other}`)}
+    }`,
+    { '/srv/site': folder },
+  )
+  onTestFinished(() => nginx[Symbol.asyncDispose]())
+  for (const base of [nginx.origin, `http://127.0.0.1:${other}/shop`]) {
+    const ask = async (path: string) => {
+      const answer = await fetch(base + path)
+      const html = (await answer.text()).match(/<h1>.*?<\/h1>/)?.[0]
+      return [answer.status, html, answer.headers.get('x-content-type-options'), answer.headers.get('x-frame-options')]
+    }
+    expect(await ask('')).toEqual([200, '<h1>Hello</h1>', 'nosniff', 'DENY'])
+    expect(await ask('/mills')).toEqual([200, '<h1>Hello</h1>', 'nosniff', 'DENY'])
+    const missing = await ask('/nothing')
+    expect(missing).toEqual([404, expect.any(String), 'nosniff', 'DENY'])
+    expect(await ask('/.millrace-export.json')).toEqual(missing)
+    expect(await ask('/_m/assets/a.js')).toEqual([200, undefined, 'nosniff', null])
+  }
 })

@@ -70,7 +70,16 @@ test('each page is a file with its data, and so are redirects, missing pages and
   const files = pages.map((name) => (name === 'old.html/' ? 'old.html' : `${name}index.html`))
   const data = pages.map((name) => `_m/data/${name}all.data`)
   expect(await names()).toEqual(
-    ['.millrace-export.json', '404.html', '_m/build.json', 'robots.txt', 'sitemap.txt', ...files, ...data].toSorted(),
+    [
+      '.millrace-export.json',
+      '.nojekyll',
+      '404.html',
+      '_m/build.json',
+      'robots.txt',
+      'sitemap.txt',
+      ...files,
+      ...data,
+    ].toSorted(),
   )
   expect(report).toMatchObject({ pages: pages.length, leftOut: [] })
 
@@ -102,7 +111,9 @@ test('the application answers a stranger from elsewhere, not a client of its own
     if (path === '/intern' && ip?.includes('127.0.0.1') === false) res.sendStatus(403)
     else next()
   }
-  const handler = moduleOf({ GET: ({ context }: HandlerArgs) => new Response(`${context.origin}/mills`) })
+  const handler = moduleOf({
+    GET: ({ context, request }: HandlerArgs) => new Response(`${context.origin ?? request.url}/mills`),
+  })
   const routes = { '/intern': { page: hello }, '/sitemap.txt': { handler } }
   const environment = { ORIGIN: 'http://localhost' }
   const { leftOut } = await exported(folder, { middleware: [intern], routes }, { isPartial: true, environment })
@@ -141,6 +152,7 @@ describe('what cannot be a file', () => {
     '/own-guard.csv': { guard: moduleOf({ guard: () => undefined }), ...handler(() => new Response('')) },
     '/handler-cookie.json': handler(({ context }) => Response.json(context.origin ?? context.cookie('user') ?? '')),
     '/handler-address.json': handler(({ context }) => Response.json(context.address)),
+    '/handler-url.json': handler(({ request }) => Response.json(new URL(request.url).searchParams.get('q'))),
     '/handler-request.json': handler(({ request }) => Response.json(request.headers.get('user-agent'))),
     '/handler-query.json': handler(({ search }) => Response.json(search)),
     '/handler-late.txt': handler(({ context }) => {
@@ -223,7 +235,8 @@ describe('what cannot be a file', () => {
     ['/own-guard.csv', /guard/],
     ['/handler-cookie.json', /cookie user/],
     ['/handler-address.json', /address/],
-    ['/handler-request.json', /request/],
+    ['/handler-request.json', /request\.headers/],
+    ['/handler-url.json', /request\.url/],
     ['/handler-query.json', /query/],
     ['/handler-late.txt', /cookie late/],
     ['/handler-private.txt', /Cache-Control: private/],

@@ -98,7 +98,8 @@ class SiteExport {
       for (;;) {
         const { done, value } = await paths.next()
         if (done === true) return
-        const reason = value.kind === 'file' ? await this.#writeAnswer(value) : await this.#writePage(value)
+        const writing = value.kind === 'file' ? this.#writeAnswer(value) : this.#writePage(value)
+        const reason = await writing.catch(reasonOfError)
         if (reason !== undefined) {
           const { path, what } = value
           this.#leftOut.add(path)
@@ -116,6 +117,8 @@ class SiteExport {
   async writeOthers(): Promise<void> {
     const { assets, manifest } = this.#options
     await this.#write('404.html', await this.#missingPage())
+    // GitHub Pages would leave out what begins with an underscore.
+    await this.#write('.nojekyll', '')
     await this.#write('_m/build.json', JSON.stringify({ buildId: manifest.buildId }))
     if (assets === undefined) return
     for (const name of await readdir(assets)) await this.#write(`_m/assets/${name}`, await readFile(join(assets, name)))
@@ -156,13 +159,11 @@ class SiteExport {
     if (isPage && !String(headers['content-type']).startsWith('text/html')) return 'its answer is not HTML'
     const data = await this.#dataOf(path)
     if (data === undefined) return 'its data is not complete: the log says why'
-    const taken = this.names.take(place.file) ?? this.names.take(place.data)
-    if (taken !== undefined) return taken
     const policy = textOf(headers['content-security-policy'])
     const file = isPage ? fileOfDocument(answer.body.toString(), policy, true) : fileOfRedirect(headers.location ?? '')
+    const taken = await this.#writeFiles([place.file, file], [place.data, data])
+    if (taken !== undefined) return taken
     this.#noteLinks(path, file)
-    await this.#folder.write(place.file, file)
-    await this.#folder.write(place.data, data)
     this.pages += 1
     return undefined
   }
@@ -180,13 +181,25 @@ class SiteExport {
     if (typeof name !== 'string') return name.fault
     const answer = await this.#client.get(path)
     const fault = faultOf(answer) ?? (answer.status === 200 ? undefined : `its answer is ${answer.status}`)
-    const taken = fault ?? this.names.take(name)
-    if (taken === undefined) await this.#folder.write(name, answer.body)
-    return taken
+    return fault ?? this.#writeFiles([name, answer.body])
+  }
+
+  /** Writes all files of a page or none. @returns why that is not possible. */
+  async #writeFiles(...files: readonly (readonly [string, string | Uint8Array])[]): Promise<string | undefined> {
+    const names = files.map(([name]) => name)
+    const taken = this.names.take(...names)
+    if (taken !== undefined) return taken
+    try {
+      for (const [name, contents] of files) await this.#folder.write(name, contents)
+    } catch (thrown) {
+      this.names.give(...names)
+      throw thrown
+    }
+    return undefined
   }
 
   async #write(name: string, contents: string | Uint8Array): Promise<void> {
-    const taken = this.names.take(name)
+    const taken = this.names.takeOwn(name)
     if (taken !== undefined) throw new ExportError('unfit', [{ what: name, reason: taken }])
     await this.#folder.write(name, contents)
   }
@@ -250,11 +263,21 @@ function faultOf({ headers, status }: SiteAnswer): string | undefined {
   return status === 200 || headers.location !== undefined ? undefined : `its answer is ${status}`
 }
 
+/** What concerns one page alone. A full disk concerns all. */
+const OF_ONE = /^(?:ENAMETOOLONG|EINVAL|ECONNRESET|EPIPE|HPE_\w+)$/
+
+/** @throws what was thrown, unless it concerns one page. */
+function reasonOfError(thrown: unknown): string {
+  if (!(thrown instanceof Error && OF_ONE.test((thrown as NodeJS.ErrnoException).code ?? ''))) throw thrown
+  return `it cannot be asked for or written: ${thrown.message.replace(/, \w+ '.*$/s, '')}`
+}
+
 /** @param reads as in `Cache-Status`. */
 function reasonOf(reads: string): string {
   if (reads === 'search params')
     return 'it depends on the query: the page, its loader or its handler reads search params'
   if (/^(?:private|no-store)$/.test(reads)) return `its answer says Cache-Control: ${reads}`
+  if (reads === 'request.url') return 'it reads request.url: set ORIGIN, and make absolute URLs of context.origin'
   if (reads === 'event stream') return 'its answer is an event stream'
   if (reads === 'failed') return 'a part of it has failed: the log says why'
   return `it reads or sets something of its visitor: ${reads}`

@@ -5,6 +5,8 @@ export const MARKER = '.millrace-export.json'
 
 /** Bytes of one name in the usual file systems. */
 const MOST_NAME_BYTES = 255
+/** Bytes of a whole path there, less what is left for the folder of the site. */
+const MOST_PATH_BYTES = 3_000
 
 /** The place of a page among the files. */
 export interface PagePlace {
@@ -43,7 +45,8 @@ export function nameOf(path: string): string | PlaceFault {
     if (fault !== undefined && path !== '/') return { fault }
     names.push(name ?? '')
   }
-  return names.join('/')
+  const all = names.join('/')
+  return Buffer.byteLength(all) > MOST_PATH_BYTES ? { fault: `it is longer than ${MOST_PATH_BYTES} bytes` } : all
 }
 
 function faultOf(name: string): string | undefined {
@@ -54,6 +57,9 @@ function faultOf(name: string): string | undefined {
   return Buffer.byteLength(name) > MOST_NAME_BYTES ? `a name of it is longer than ${MOST_NAME_BYTES} bytes` : undefined
 }
 
+/** Files that only the export itself writes, whatever the application has. */
+const OWN: ReadonlySet<string> = new Set([MARKER, '404.html', '.nojekyll'])
+
 /** The names of the files of a site. Bound: its files. */
 export class FileNames {
   /** As written. */
@@ -61,6 +67,10 @@ export class FileNames {
   /** Without case, and in one Unicode form: some file systems take such names for one. */
   readonly #folded = new Map<string, string>()
   readonly #folders = new Set<string>()
+
+  constructor() {
+    for (const name of OWN) this.#folded.set(folded(name), name)
+  }
 
   /** Whether there is a file of this name. */
   has(name: string): boolean {
@@ -73,21 +83,54 @@ export class FileNames {
   }
 
   /**
-   * Takes a name.
+   * Takes names: all or none.
    * @returns why that is not possible.
    */
-  take(name: string): string | undefined {
-    const folded = name.normalize('NFC').toLowerCase()
-    const other = this.#folded.get(folded)
-    if (other !== undefined) return `${other} is there already${other === name ? '' : ', and differs by case alone'}`
-    if (this.#folders.has(folded)) return `${name} would be both a file and a folder`
-    const parents: string[] = []
-    for (let at = folded.indexOf('/'); at >= 0; at = folded.indexOf('/', at + 1)) parents.push(folded.slice(0, at))
-    const file = parents.find((parent) => this.#folded.has(parent))
-    if (file !== undefined) return `${this.#folded.get(file)} would be both a file and a folder`
-    for (const parent of parents) this.#folders.add(parent)
-    this.#folded.set(folded, name)
+  take(...names: readonly string[]): string | undefined {
+    for (const name of names) {
+      const fault = this.#faultOf(name)
+      if (fault !== undefined) return fault
+    }
+    for (const name of names) {
+      for (const parent of parentsOf(folded(name))) this.#folders.add(parent)
+      this.#folded.set(folded(name), name)
+      this.#files.add(name)
+    }
+    return undefined
+  }
+
+  /** As `take`, for the export itself. */
+  takeOwn(name: string): string | undefined {
+    if (!OWN.has(name)) return this.take(name)
     this.#files.add(name)
     return undefined
   }
+
+  /** Gives back names of files that could not be written. */
+  give(...names: readonly string[]): void {
+    for (const name of names) {
+      this.#folded.delete(folded(name))
+      this.#files.delete(name)
+    }
+  }
+
+  #faultOf(name: string): string | undefined {
+    const other = this.#folded.get(folded(name))
+    if (other !== undefined && OWN.has(other)) return `the export itself writes ${other}`
+    if (other !== undefined) return `${other} is there already${other === name ? '' : ', and differs by case alone'}`
+    if (this.#folders.has(folded(name))) return `${name} would be both a file and a folder`
+    const file = parentsOf(folded(name)).find((parent) => this.#folded.has(parent))
+    return file === undefined ? undefined : `${this.#folded.get(file)} would be both a file and a folder`
+  }
+}
+
+/** Upper case first: it has more in common than lower case, such as that of `s` and `\u017f`. */
+function folded(name: string): string {
+  return name.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC')
+}
+
+function parentsOf(name: string): readonly string[] {
+  const parents: string[] = []
+  for (let at = name.indexOf('/'); at >= 0; at = name.indexOf('/', at + 1)) parents.push(name.slice(0, at))
+  return parents
 }

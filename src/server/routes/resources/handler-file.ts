@@ -4,6 +4,7 @@ import { namedFile } from '../../api/send-file.ts'
 import { sendConstantPage } from '../../request/answer/send-plain.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { cacheStatus } from '../../request/answer/cache-status.ts'
+import { toWebRequest } from '../../request/web-request.ts'
 import { untilAborted } from '../load/until-aborted.ts'
 
 /** What a handler is called with: see `HandlerArgs`. */
@@ -12,16 +13,27 @@ type Args = HandlerArgs<never, unknown, unknown, unknown>
 /** The reason of a page or a handler that depends on its search params. */
 export const BY_QUERY = 'search params'
 
-/** What a handler gets whose answer becomes a file: a look at the request or the query is noted. */
+/**
+ * What a handler gets whose answer becomes a file: a look at the query, or into the request, is noted. To take the request as
+ * an argument is none: a handler may need its URL without `ORIGIN` only.
+ */
 export function watchedArgs(args: Omit<Args, 'request'>, context: RequestContext): Args {
+  const request = toWebRequest(context)
+  for (const key of ['url', 'headers', 'clone'] as const) {
+    const value: unknown = request[key]
+    Object.defineProperty(request, key, {
+      get() {
+        context.readVisitor(`request.${key}`)
+        return value
+      },
+    })
+  }
   return {
     ...args,
+    request,
     get search() {
       context.readVisitor(BY_QUERY)
       return args.search
-    },
-    get request() {
-      return context.request
     },
   }
 }
