@@ -154,6 +154,8 @@ describe('what cannot be a file', () => {
     '/handler-address.json': handler(({ context }) => Response.json(context.address)),
     '/handler-url.json': handler(({ request }) => Response.json(new URL(request.url).searchParams.get('q'))),
     '/handler-request.json': handler(({ request }) => Response.json(request.headers.get('user-agent'))),
+    '/handler-secrets.txt': handler(({ context }) => new Response(typeof context.secrets)),
+    '/handler-after.txt': handler(({ context }) => new Response(String(context.after(() => undefined)))),
     '/handler-query.json': handler(({ search }) => Response.json(search)),
     '/handler-late.txt': handler(({ context }) => {
       const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
@@ -238,6 +240,8 @@ describe('what cannot be a file', () => {
     ['/handler-request.json', /request\.headers/],
     ['/handler-url.json', /request\.url/],
     ['/handler-query.json', /query/],
+    ['/handler-secrets.txt', /secrets/],
+    ['/handler-after.txt', /after/],
     ['/handler-late.txt', /cookie late/],
     ['/handler-private.txt', /Cache-Control: private/],
     ['/handler-given.txt', /Cache-Control: no-store/],

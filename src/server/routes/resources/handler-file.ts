@@ -19,15 +19,23 @@ export const BY_QUERY = 'search params'
  */
 export function watchedArgs(args: Omit<Args, 'request'>, context: RequestContext): Args {
   const request = toWebRequest(context)
-  for (const key of ['url', 'headers', 'clone'] as const) {
-    const value: unknown = request[key]
-    Object.defineProperty(request, key, {
-      get() {
-        context.readVisitor(`request.${key}`)
+  const watch = <Watched extends object>(
+    of: string,
+    watched: Watched,
+    keys: readonly (keyof Watched & string)[],
+  ): void => {
+    for (const key of keys) {
+      const value: unknown = watched[key]
+      const get = (): unknown => {
+        context.readVisitor(`${of}.${key}`)
         return value
-      },
-    })
+      }
+      Object.defineProperty(watched, key, { get })
+    }
   }
+  watch('request', request, ['url', 'headers', 'clone'])
+  // As in the making of a kept page: each of them is other for each answer. The rest of the context notes by itself.
+  watch('context', args.context, ['requestId', 'secrets', 'prefetch', 'limit', 'after'])
   return {
     ...args,
     request,
