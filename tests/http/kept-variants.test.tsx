@@ -52,6 +52,13 @@ describe('a page with variants', () => {
     const rules = { headers: [{ source: '/', headers: [{ key: 'Cache-Control', value: 'public, max-age=60' }] }] }
     const ruled = tinyApp({ routes: { '/': { ...counted(says).route, variants: { language } } }, rules } as never)
     expect((await visit(ruled)).headers['cache-control']).toBe('private, no-cache')
+    // So do headers that come before it for some caches.
+    const targeted = { headers: [{ source: '/', headers: [{ key: 'CDN-Cache-Control', value: 'max-age=60' }] }] }
+    const forCdn = tinyApp({
+      routes: { '/': { ...counted(says).route, variants: { language } } },
+      rules: targeted,
+    } as never)
+    for (const path of ['/', '/']) expect((await visit(forCdn, path)).headers).not.toHaveProperty('cdn-cache-control')
   })
 
   test('has 32 at most; a visitor who would make another one gets an answer of its own', async () => {

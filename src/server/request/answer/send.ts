@@ -14,7 +14,9 @@ import { securityHeaders } from './security-headers.ts'
  */
 export function send(context: RequestContext, status: number, headers: HeaderList): void {
   const { res } = context
-  const own = context.audience.guarded || setsCookie(context) ? withoutTargetedCaching(headers, context) : headers
+  const { guarded, ofVariant } = context.audience
+  const isOfSome = guarded || ofVariant || setsCookie(context)
+  const own = isOfSome ? withoutTargetedCaching(headers, context) : headers
   const all = own.concat(securityHeaders(isSecure(context.clientAddress), headers))
   // A rule that makes a path cacheable means its pages, not their failures.
   if (status >= 400 || headers.includes('Cache-Control')) res.removeHeader('cache-control')
@@ -42,7 +44,7 @@ export function send(context: RequestContext, status: number, headers: HeaderLis
   res.writeHead(status)
 }
 
-/** An answer for one visitor is no more for caches that go by a header of their own than for those that go by `Cache-Control`. */
+/** An answer for one visitor, or for some, is no more for caches that go by a header of their own than for those that go by `Cache-Control`. */
 function withoutTargetedCaching(headers: HeaderList, { res }: RequestContext): HeaderList {
   for (const name of res.getHeaderNames()) if (isTargetedCaching(name)) res.removeHeader(name)
   return headers.filter((_, index) => !isTargetedCaching(headers[index - (index % 2)] ?? ''))
