@@ -107,6 +107,7 @@ export function createApp(options: CreateAppOptions): MillraceApp {
     readiness,
     life: {
       async start() {
+        await services.redis?.tried // otherwise the first visitors, and `start` itself, find no store
         await life.start()
         await telemetry.open()
       },

@@ -54,7 +54,7 @@ export function openTestApp(
       () => false,
     )
   const stop = (): Promise<void> => (stopped ??= end(app, { site, folder, isStarted }))
-  if (definition.start !== undefined) startFirst(app, start)
+  if (definition.start !== undefined || app.redis !== undefined) startFirst(app, start)
   return Object.assign(app, {
     logs: entries,
     dataDir: config.dataDir,
@@ -107,7 +107,7 @@ function openSite(app: MillraceApp, start: () => Promise<void>): ListeningSite {
   }
 }
 
-/** Lets the first request wait for `start`, which a server runs before it listens. */
+/** Lets the first request wait for `start` and for Redis, for which a server waits before it listens. */
 function startFirst(app: MillraceApp, start: () => Promise<void>): void {
   const holder = app as unknown as { handle: Handle }
   const { handle } = holder

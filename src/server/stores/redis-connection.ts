@@ -24,7 +24,7 @@ export type RedisClient = ReturnType<typeof newClient>
 export interface RedisConnection {
   /** The client; `undefined` while nothing can be sent. */
   readonly ready: RedisClient | undefined
-  /** Resolves when the first attempt has succeeded or failed. */
+  /** Resolves when the first attempt has succeeded or failed, after 2 seconds at the latest. */
   readonly tried: Promise<void>
   /** Ends it; commands without an answer fail. */
   dispose(): void
@@ -49,6 +49,7 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
   let disposed = false
   let missed = 0
   const tried = Promise.withResolvers<void>()
+  const triedLimit = setTimeout(tried.resolve, CONNECT_LIMIT_MS).unref() // a server may accept and then say nothing
   let client = make()
   connect()
 
@@ -101,6 +102,7 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
     dispose() {
       disposed = true
       tried.resolve()
+      clearTimeout(triedLimit)
       clearInterval(watch)
       client.destroy()
     },

@@ -57,7 +57,7 @@ export interface RedisLink {
    * may have been missed before each call.
    */
   onConnect(listener: () => void): void
-  /** Resolves when the first attempt to connect has succeeded or failed. */
+  /** Resolves when the first attempt to connect has succeeded or failed, or takes too long. */
   readonly tried: Promise<void>
   /** Ends the connections. Later uses throw {RedisGone}. */
   dispose(): void
@@ -103,7 +103,7 @@ class RedisCommands {
     return this.#hangs ? undefined : this.#connection?.ready
   }
 
-  /** @returns resolves when the first attempt has ended. */
+  /** @returns resolves when the first attempt has ended, or takes too long. */
   connect(create: typeof createClient, url: string, pingEveryMs: number): Promise<void> | undefined {
     if (this.#disposed) return undefined
     const onReady = (): void => this.#recover()
