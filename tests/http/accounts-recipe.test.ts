@@ -308,6 +308,20 @@ describe('signing in by another service', () => {
     const denied = await finish(`${origin}/oauth/callback?error=access_denied&state=x`, mallory.cookie)
     expect([denied.status, denied.headers.get('location')]).toEqual(failed)
   })
+
+  test('asks the provider about made up answers of one client twenty times, and then not any more', async () => {
+    const asked: string[] = []
+    provider.misbehave = (pathname) => {
+      asked.push(pathname)
+      return false
+    }
+    for (let n = 0; n < 22; n += 1) {
+      const answer = await finish(`${origin}/oauth/callback?state=made&code=${n}`, '__Host-oauth=made.up')
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in?oauth=failed'])
+      expect(answer.headers.getSetCookie().join()).toContain('__Host-oauth=; Max-Age=0')
+    }
+    expect(asked.filter((pathname) => pathname === '/token')).toHaveLength(20)
+  })
 })
 
 describe('roles', () => {

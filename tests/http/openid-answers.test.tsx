@@ -19,7 +19,8 @@ let origin: string
 beforeEach(async () => {
   provider = await startOpenid()
   provider.user = { sub: '7', email: 'eve@example.com', email_verified: true }
-  const GET = ({ context }: LoaderArgs): Response => Response.json({ identity: context.locals.identity ?? null })
+  const GET = async ({ context }: LoaderArgs): Promise<Response> =>
+    Response.json({ identity: (await context.locals.identify?.()) ?? null })
   site = openTestApp({
     routes: { '/oauth/callback': { handler: moduleOf({ GET }) } } as never,
     middleware: [oauth],

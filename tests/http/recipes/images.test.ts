@@ -5,7 +5,7 @@ import { deflateSync, crc32 } from 'node:zlib'
 import request from 'supertest'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createTestApp, renderRoute, type TestDefinition } from 'millrace/testing'
+import { createTestApp, fakeClock, renderRoute, type FakeClock, type TestDefinition } from 'millrace/testing'
 import { createElement } from 'react'
 import { fencedBlocks } from '../../unit/app/handbook-samples.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
@@ -46,8 +46,8 @@ afterAll(() => folder.remove())
 const original = (name: string): string => join(folder.path, name)
 
 /** An application on the originals, and a way to ask it. */
-function opened() {
-  const app = createTestApp({ routes })
+function opened({ clock }: { readonly clock?: FakeClock } = {}) {
+  const app = createTestApp({ routes }, { clock })
   onTestFinished(() => app.stop())
   const get = (path: string, accept = 'image/webp,*/*') =>
     request(app).get(path).set('Accept', accept).responseType('blob')
@@ -156,6 +156,21 @@ describe('what is refused', () => {
     expect(said.map((line) => line.includes('made smaller before'))).toEqual([false, true, false])
     await writeFile(original('slow.jpg'), whole)
     await get('/images/320/slow.jpg').expect(200)
+  })
+
+  test('the fifty-first size of one client in a minute, unless it is there', async () => {
+    const names = Array.from({ length: 26 }, (_, n) => `grain-${n}.png`)
+    const grain = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'red' } })
+      .png()
+      .toBuffer()
+    await Promise.all(names.map((name) => writeFile(original(name), grain)))
+    const { get } = opened({ clock: fakeClock() })
+    const statuses: number[] = []
+    for (const name of names) {
+      for (const width of [320, 640]) statuses.push((await get(`/images/${width}/${name}`)).status)
+    }
+    expect(statuses).toEqual([...Array<number>(50).fill(200), 503, 503])
+    await get('/images/320/grain-0.png').expect(200)
   })
 
   test('a file that breaks off, which leaves no half image behind', async () => {

@@ -42,7 +42,7 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
     [`import('./mills/loader.server.ts')`, `import('./mills/mills.server.ts')`, 'Cannot find module'],
   ],
   'docs/image-sizes.md': [
-    ['{ root, type: ', '{ root, kind: ', `'kind' does not exist in type 'SendFileOptions'`],
+    ['{ root: folder, type: ', '{ root: folder, kind: ', `'kind' does not exist in type 'SendFileOptions'`],
     ['limitInputPixels: MOST', 'limitPixels: MOST', `'limitPixels' does not exist in type 'SharpOptions'`],
   ],
   'docs/libraries.md': [['<ClientOnly fallback', '<ClientOnly placeholder', `Property 'placeholder' does not exist`]],
