@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import request from 'supertest'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { notFound } from '../../src/shared/control-flow.ts'
+import { notFound, redirect } from '../../src/shared/control-flow.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { portOf } from '../support/listening.ts'
 import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
@@ -44,6 +44,38 @@ describe('loaders', () => {
     expect(text).toContain('root error server')
     expect(logs.filter(({ level }) => level === 50)).toHaveLength(1)
   })
+
+  test.for(['/from', '/missing', '/broken'].flatMap((from) => [from, `/_m/data${from}`]))(
+    'that still run end with the answer of an outer one: %s',
+    async (path) => {
+      const asked: AbortSignal[] = []
+      const slow = moduleOf({
+        loader: ({ signal }: LoaderArgs) => {
+          asked.push(signal)
+          return new Promise(() => undefined)
+        },
+      })
+      const layout = moduleOf({ default: (({ children }: { children: unknown }) => children) as never })
+      const stops = (stop: () => never) => ({
+        layout,
+        layoutLoader: moduleOf({ loader: stop }),
+        page: hello,
+        loader: slow,
+      })
+      const { app } = tinyApp({
+        routes: {
+          '/': fallbacks('root'),
+          '/from': stops(() => redirect('/')),
+          '/missing': stops(() => notFound()),
+          '/broken': stops(() => {
+            throw new Error('broken')
+          }),
+        },
+      })
+      await request(app).get(path)
+      await vi.waitFor(() => expect(asked.map(({ aborted }) => aborted)).toEqual([true]))
+    },
+  )
 
   test('set headers of the answer; a cookie makes it private', async () => {
     const { app } = tinyApp({

@@ -3,7 +3,7 @@ import type { SegmentEntry } from '../../../shared/route-table.ts'
 import type { Deferrable } from '../load/deferred.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import { stoppedBy, type RunningLoaders, type StartedSegment } from '../load/start-loaders.ts'
-import { redirectTo, replacementOf, type ShownFallback, type Stopped } from '../decide/stopped.ts'
+import { endWithAnswer, redirectTo, replacementOf, type ShownFallback, type Stopped } from '../decide/stopped.ts'
 import { judgeThrown, retryHeaders } from '../../request/answer/judge-thrown.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { DataAnswer, type Head } from './data-answer.ts'
@@ -110,6 +110,7 @@ export function sendStopped(
   context: RequestContext,
 ): void {
   if (context.aborted?.cause === 'gone') return
+  endWithAnswer(context)
   const replaced = replacementOf(stopped, chain, context)
   if (replaced.kind === 'redirect') {
     const redirect = redirectTo(replaced.location)

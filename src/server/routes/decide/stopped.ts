@@ -53,6 +53,15 @@ export function redirectTo(location: string): RouteDataRedirect {
   return location.startsWith('/') ? { to: location } : { to: location, external: true }
 }
 
+/**
+ * Something else is answered than the page, whose inner loaders may still run: they end with that answer, because nothing
+ * counts them any more.
+ */
+export function endWithAnswer(context: RequestContext): void {
+  const { res } = context
+  res.once('finish', () => context.abort('gone'))
+}
+
 /** Decides what is sent instead of a page that was stopped, and reports a failure. */
 export function replacementOf(
   { thrown, boundaryFrom, place = 'loader', loader, isFailure }: Stopped,

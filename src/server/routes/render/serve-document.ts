@@ -16,7 +16,7 @@ import { REFUSAL_STATUS } from '../../../shared/control-flow.ts'
 import { earlyModuleFault } from '../../../shared/route-shell-faults.ts'
 import type { HydrationState } from '../../../shared/protocol/hydration-data.ts'
 import type { RouteDataHead, SegmentMeta } from '../../../shared/protocol/route-data.ts'
-import { replacementOf, type ShownFallback, type Stopped } from '../decide/stopped.ts'
+import { endWithAnswer, replacementOf, type ShownFallback, type Stopped } from '../decide/stopped.ts'
 import { hasForm, withKey, type PostedForm } from './form-state.ts'
 import type { AssetManifest } from '../../assets/manifest.ts'
 import { watchPromises } from '../load/watch-promises.ts'
@@ -110,7 +110,7 @@ export function createDocumentRenderer(parts: RendererParts): DocumentRenderer {
       let attempt: Attempt | undefined = { view: first }
       while (context.aborted?.cause !== 'gone') {
         if (stopped !== undefined) {
-          if (request.late !== undefined) endWithAnswer(context)
+          endWithAnswer(context)
           attempt = fallBack(attempt.view, stopped, context)
         }
         if (attempt === undefined) return
@@ -128,12 +128,6 @@ export function createDocumentRenderer(parts: RendererParts): DocumentRenderer {
       }
     },
   }
-}
-
-/** Something else is answered than the page whose loader still runs: the loader ends with that answer. */
-function endWithAnswer(context: RequestContext): void {
-  const { res } = context
-  res.once('finish', () => context.abort('gone'))
 }
 
 /** @returns the next attempt; `undefined` if the request has been answered: by a redirect, or the last resort. */
