@@ -3,7 +3,8 @@
  * and the packages that are a part of it go to `lib`, and the archive to the folder, by default the project's
  * own. `docs/api.txt` lists all exports: if they have changed, `--update-api` accepts that. `docs/vendored.txt` lists
  * the vendored packages of the last release: `CHANGELOG.md` names each that is another one, and a release brings the list up
- * to date by `--update-vendored`.
+ * to date by `--update-vendored`. The reference of the handbook, `docs/reference`, is made of the declarations, and accepted with
+ * the exports.
  */
 import { cp, mkdir, mkdtempDisposable, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,6 +16,9 @@ import { compileModules } from './package/compile-modules.ts'
 import { emitTypes } from './package/emit-types.ts'
 import { packageLinks } from './package/package-links.ts'
 import { packageManifest, type ProjectManifest } from './package/package-manifest.ts'
+import { createDeclarations } from './package/reference/declarations.ts'
+import type { EntrySource } from './package/reference/entry.ts'
+import { referencePages } from './package/reference/pages.ts'
 import { vendorPackages } from './package/vendor-packages.ts'
 import { unnamedChanges, VENDORED_BILL, vendoredBill, vendoredText } from './package/vendored-list.ts'
 
@@ -27,7 +31,7 @@ const PARTS = ['bin', 'docs', 'templates', 'types.d.ts', 'README.md', 'CHANGELOG
 /** The time that npm gives to every file, so that the same sources make the same archive. */
 const PACKED_AT = new Date('1985-10-26T08:15:00Z')
 
-const API = join(ROOT, 'docs/api.txt')
+const DOCS = join(ROOT, 'docs')
 const VENDORED = join(ROOT, 'docs/vendored.txt')
 
 const { values } = parseArgs({
@@ -55,7 +59,7 @@ async function makeLib(): Promise<boolean> {
   await rm(LIB, { recursive: true, force: true })
   await rename(fresh, LIB)
   const areNamed = await namesVendored(packages)
-  return (await keepsApi(apiReport(entryTypes(project), types))) && areNamed
+  return (await keepsApi(types)) && areNamed
 }
 
 async function namesVendored(packages: readonly string[]): Promise<boolean> {
@@ -72,21 +76,42 @@ async function namesVendored(packages: readonly string[]): Promise<boolean> {
   return false
 }
 
-async function keepsApi(report: string): Promise<boolean> {
-  if (values['update-api'] === true) await writeFile(API, report)
-  if ((await readFile(API, 'utf8')) === report) return true
-  console.error('The exports are not those of docs/api.txt. If that is meant: npm run package -- --update-api')
+async function keepsApi(types: ReadonlyMap<string, string>): Promise<boolean> {
+  const declarations = createDeclarations(types)
+  const entries = await publicEntries(project)
+  const made = new Map([
+    ['api.txt', apiReport(entries, declarations)],
+    ...(await referencePages(entries, declarations)),
+  ])
+  if (values['update-api'] === true) {
+    await rm(join(DOCS, 'reference'), { recursive: true, force: true })
+    for (const [path, text] of made) {
+      await mkdir(dirname(join(DOCS, path)), { recursive: true })
+      await writeFile(join(DOCS, path), text)
+    }
+  }
+  const pages = await readdir(join(DOCS, 'reference'), { recursive: true }).catch(() => [])
+  const there = ['api.txt', ...pages.filter((path) => path.endsWith('.md')).map((path) => `reference/${path}`)]
+  const texts = await Promise.all(there.map(async (path) => [path, await readFile(join(DOCS, path), 'utf8')] as const))
+  const former = new Map(texts)
+  const changed = [...new Set([...made.keys(), ...former.keys()])].filter((path) => made.get(path) !== former.get(path))
+  if (changed.length === 0) return true
+  console.error(
+    `The exports or their comments are not those of docs: ${changed.join(', ')}. If that is meant: npm run package -- --update-api`,
+  )
   return false
 }
 
-/** The declarations of each public entry. */
-function entryTypes({ name, exports }: ProjectManifest): ReadonlyMap<string, string> {
-  const entries = Object.entries(exports).flatMap(([path, target]) => {
+/** The entries that applications import, with their declarations. */
+async function publicEntries({ name, exports }: ProjectManifest): Promise<readonly EntrySource[]> {
+  const entries = Object.entries(exports).map(async ([path, target]) => {
     const types = typeof target === 'string' ? undefined : target['types']
-    const isPublic = types?.startsWith('./lib/') === true && !path.startsWith('./internal/')
-    return isPublic ? [[name + path.slice(1), types.slice('./lib/'.length)] as const] : []
+    const source = typeof target === 'string' ? undefined : target['millrace-source']
+    if (types?.startsWith('./lib/') !== true || source === undefined || path.startsWith('./internal/')) return []
+    const text = await readFile(join(ROOT, source), 'utf8')
+    return [{ name: name + path.slice(1), types: types.slice('./lib/'.length), source: text }]
   })
-  return new Map(entries)
+  return (await Promise.all(entries)).flat()
 }
 
 /** The sources of all entries that have types. */
@@ -98,9 +123,11 @@ function entrySources({ exports }: ProjectManifest): readonly string[] {
   )
 }
 
-/** Leaves out the templates' own check, and of `docs` all but the chapters for users of the package. */
+/** Leaves out the templates' own check, and of `docs` all but the chapters and the reference for users of the package. */
 function isPublished(path: string): boolean {
-  if (dirname(path) === join(ROOT, 'docs')) return path.endsWith('.md') && !path.endsWith('/changing.md')
+  if (dirname(path) === DOCS) {
+    return path === join(DOCS, 'reference') || (path.endsWith('.md') && !path.endsWith('/changing.md'))
+  }
   return path !== join(ROOT, 'templates/tsconfig.json')
 }
 

@@ -1,3 +1,5 @@
+/** Public interface for `millrace.config.ts`. */
+
 /** An esbuild plugin, by its shape: a config needs no types of esbuild. */
 export interface BuildPlugin {
   readonly name: string
@@ -12,7 +14,7 @@ export interface MillraceConfig {
   readonly out?: string | undefined
   /** Where the application is mounted on its host: `/shop`, `/a/b`. Default: `''`, the root. */
   readonly basePath?: string | undefined
-  /** esbuild plugins, the same in development and in a production build. */
+  /** esbuild plugins, the same in development and in a production build. Default: none. */
   readonly plugins?:
     | {
         /** For the browser's scripts and all stylesheets. */
@@ -21,9 +23,9 @@ export interface MillraceConfig {
         readonly server?: readonly BuildPlugin[] | undefined
       }
     | undefined
-  /** Packages that are imported in place of others, and names for files: `{ '@ui': './src/ui/index.ts' }`. */
+  /** Packages that are imported in place of others, and names for files: `{ '@ui': './src/ui/index.ts' }`. Default: none. */
   readonly alias?: Readonly<Record<string, string>> | undefined
-  /** Constants by the name that sources read: `{ EDITION: 'pro' }`. They reach browsers. */
+  /** Constants by the name that sources read: `{ EDITION: 'pro' }`. They reach browsers. Default: none. */
   readonly define?: Readonly<Record<string, string | number | boolean | null>> | undefined
   /** The oldest browsers that scripts and stylesheets are compiled for, as esbuild names them: `['chrome120', 'safari17']`. */
   readonly targets?: readonly string[] | undefined

@@ -18,6 +18,19 @@ type WithoutStrangers<Routes> = {
  * The build and the server's start check the table; this function does not, because it also runs in the browser. That each
  * module fits its entry is checked where `defineApp` takes the table: the compiler must know the keys without a look at the
  * modules, whose types depend on them.
+ * @example
+ * ```ts
+ * // src/app/routes.ts
+ * import { defineRoutes } from 'millrace'
+ *
+ * export const routes = defineRoutes({
+ *   '/': { page: () => import('./home/page.tsx') },
+ *   '/mills/[id]': {
+ *     page: () => import('./mills/page.tsx'),
+ *     loader: () => import('./mills/loader.server.ts'),
+ *   },
+ * })
+ * ```
  */
 export function defineRoutes<const Routes extends RouteDefinitions>(routes: Routes & WithoutStrangers<Routes>): Routes {
   return routes

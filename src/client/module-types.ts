@@ -48,6 +48,7 @@ export type SearchOf<Module extends ServerModuleShape> = Module extends { search
 export interface PageProps<Pattern extends RoutePattern = never, Module extends ServerModuleShape = object> {
   /** Decoded once, without a prototype. */
   readonly params: Params<Pattern>
+  /** Search params, after the `search` schema of the server module; raw text without one. */
   readonly search: SearchOf<Module>
   /** The loader's result; promises among its members stream in (`use(data.member)` inside `<Suspense>`). */
   readonly data: LoaderData<Module>
@@ -55,8 +56,11 @@ export interface PageProps<Pattern extends RoutePattern = never, Module extends 
 
 /** Props of a layout: those of a page, without search params (which change while a layout stays), and its content. */
 export interface LayoutProps<Pattern extends EntryPattern = never, Module extends ServerModuleShape = object> {
+  /** Those of its own pattern, decoded once. */
   readonly params: Params<Pattern>
+  /** The result of the layout's loader. */
   readonly data: LoaderData<Module>
+  /** The page, or the layout below. */
   readonly children: ReactNode
 }
 
@@ -86,6 +90,7 @@ export interface Metadata {
    * Plain text, or a template for the titles of deeper segments: `%s` is replaced, `default` is used if there is none.
    */
   readonly title?: string | { readonly template: string; readonly default: string } | undefined
+  /** For `<meta name="description">`. */
   readonly description?: string | undefined
   /** A path of this site or an absolute URL; made absolute with `ORIGIN`, if that is set. */
   readonly canonical?: string | undefined

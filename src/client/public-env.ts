@@ -5,6 +5,12 @@ import { bindPublicEnv, boundPublicEnv, PUBLIC_ENV_ID, type PublicEnv } from '..
  * in loaders, actions and components, on the server and in the browser: a plain object, which a message to a worker may
  * contain. Call it inside of functions: while a build evaluates modules, nothing is set.
  * @throws {Error} where nothing is set: in a worker, or in an application without such variables.
+ * @example
+ * ```tsx
+ * import { publicEnv } from 'millrace'
+ *
+ * export const Map = () => <img src={`${String(publicEnv()['MAP_URL'])}/mills.png`} alt="All mills" />
+ * ```
  */
 export function publicEnv(): PublicEnv {
   return (boundPublicEnv() ?? readDocument()) as PublicEnv

@@ -40,6 +40,13 @@ export interface CreatedApp {
  * test.
  * @throws {RouteTableError} for a faulty route table; {RuleError} for a faulty rule; {ConfigError} for a variable that does
  * not fit; {Error} for a faulty action module.
+ * @example
+ * ```ts
+ * import { createApp } from 'millrace/server'
+ *
+ * const server = createApp({ app: application })
+ * await server.start()
+ * ```
  */
 export function createApp({ app: definition, env = process.env, actions }: CreateAppOptions): CreatedApp {
   const config = readConfig(env)

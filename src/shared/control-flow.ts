@@ -52,6 +52,14 @@ export class RefusalSignal extends Error {
  * choose.
  * @throws {RedirectSignal} always, unless the status is invalid.
  * @throws {RangeError} for a status that is not a redirect.
+ * @example
+ * ```ts
+ * import { redirect } from 'millrace/server'
+ *
+ * export async function requireVisitor(request: Request) {
+ *   return (await readVisitor(request)) ?? redirect('/sign-in')
+ * }
+ * ```
  */
 export function redirect<To extends string>(
   to: LinkTarget<To>,
@@ -75,6 +83,14 @@ export function permanentRedirect<To extends string>(to: LinkTarget<To>): never 
 /**
  * Shows the nearest `notFound` page with status 404.
  * @throws {RefusalSignal} always.
+ * @example
+ * ```ts
+ * import { notFound, type LoaderArgs } from 'millrace/server'
+ *
+ * export async function loader({ params }: LoaderArgs<'/mills/[id]'>) {
+ *   return { mill: (await findMill(params.id)) ?? notFound() }
+ * }
+ * ```
  */
 export function notFound(): never {
   throw new RefusalSignal('notFound')

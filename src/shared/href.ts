@@ -69,6 +69,12 @@ export class HrefError extends Error {
  * @returns a path of this site, always ASCII, never beginning with two slashes.
  * @throws {HrefError} for a param that is missing, empty, `.` or `..`, or not valid Unicode: check values from outside
  * first, or put them in the search part.
+ * @example
+ * ```ts
+ * import { href } from 'millrace'
+ *
+ * const url = href('/mills/[id]', { id: 'a/b' }, { tab: 'log' }) // /mills/a%2Fb?tab=log
+ * ```
  */
 export function href<Pattern extends LinkPattern>(pattern: Pattern, ...args: HrefArgs<NoInfer<Pattern>>): Href
 // A signature of its own: in here the compiler would go through the params of every pattern.

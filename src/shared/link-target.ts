@@ -17,7 +17,7 @@ type WithoutOptional<Pattern extends string> = Pattern extends `${infer Path}/[[
 type WayOut = 'use href(pattern, params), or external(text)'
 
 /**
- * What links, `navigate` and `redirect` take, once the application has [registered](./register.ts) its table:
+ * What links, `navigate` and `redirect` take, once the application has registered its table by `Register`:
  * - what `href()` and `external()` give
  * - the literal of a path that a pattern matches, with any query and hash
  * - `?…`, `#…`, the empty text

@@ -57,7 +57,9 @@ interface BrowserTexts {
   readonly notSent: string
   /** The same, if the button has no text. */
   readonly notSentUnnamed: string
+  /** The device has no network. */
   readonly offline: string
+  /** The server cannot be reached. */
   readonly unreachable: string
   /** The server is overloaded. */
   readonly busy: string
@@ -67,10 +69,13 @@ interface BrowserTexts {
   readonly back: string
   /** The same, for a call that is too old for the server to recognise. */
   readonly backLate: string
+  /** A form is being sent again. */
   readonly sending: string
+  /** A form has been sent at last. */
   readonly sent: string
   /** A button. */
   readonly again: string
+  /** A button: the form is not sent. */
   readonly cancel: string
 }
 

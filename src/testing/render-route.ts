@@ -12,12 +12,14 @@ import type { LogEntry } from './test-log.ts'
 export interface RenderRouteOptions<Pattern extends string = string> {
   /** The default export of `app.ts`, or a table with the route: `{ routes }`. */
   readonly app: TestDefinition
+  /** Params of the pattern. */
   readonly params?: Params<Pattern> | undefined
   /**
    * Configuration and the application's own variables, as in the environment of a server. Without it, the variables of
    * `defineEnv` are not checked, because no loader needs them.
    */
   readonly environment?: Readonly<Record<string, string>> | undefined
+  /** Search params. Default: none. */
   readonly search?: HrefSearch | undefined
   /** What the page gets instead of its loader's result; a function is called as a loader, and may throw `notFound()`. */
   readonly data?: unknown
@@ -27,6 +29,7 @@ export interface RenderRouteOptions<Pattern extends string = string> {
 
 /** A route's document. */
 export interface RenderedRoute extends HtmlPage {
+  /** HTTP status of the answer. */
   readonly status: number
   readonly headers: Headers
   /** The server's log: the cause of a failure is in it. */

@@ -23,17 +23,36 @@ export interface FieldProps extends Omit<FieldOptions, 'hint'> {
   readonly name: string
   /** Of the form's `useActionState`. */
   readonly state: unknown
+  /** Text of the label. */
   readonly label: ReactNode
   /** What fits, below the control. */
   readonly hint?: ReactNode | undefined
   /** Most characters: what was typed is counted behind the hint. It is not enforced; the action's schema does that. */
   readonly most?: number | undefined
+  /** Class of the element around label and control. */
   readonly className?: string | undefined
   /** Makes the control. Default: a text input. */
   readonly children?: ((control: ControlProps, field: FieldParts) => ReactNode) | undefined
 }
 
-/** A label, its control, a hint and the fault, tied together. For another order of these, use `useField`. */
+/**
+ * A label, its control, a hint and the fault, tied together. For another order of these, use `useField`.
+ * @example
+ * ```tsx
+ * import { useActionState } from 'react'
+ * import { Field } from 'millrace'
+ *
+ * export function RenameForm() {
+ *   const [state, formAction] = useActionState(rename, null)
+ *   return (
+ *     <form action={formAction}>
+ *       <Field name="name" label="Name" state={state} hint="As on the sign" />
+ *       <button>Rename</button>
+ *     </form>
+ *   )
+ * }
+ * ```
+ */
 export function Field({ name, state, label, hint, most, className, children, ...options }: FieldProps): ReactNode {
   const hasHint = hint !== undefined || most !== undefined
   const field = useField(name, state, { ...options, hint: hasHint })

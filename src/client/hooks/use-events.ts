@@ -31,6 +31,15 @@ const followDrops = createLiveData(world)
  * @param to path of a handler that answers with `eventStream`; `undefined` listens to nothing.
  * @param handlers functions by the event's name, which get its data and its id. They see the latest props and state.
  * @returns whether the stream is open; `false` on the server.
+ * @example
+ * ```tsx
+ * import { useEvents } from 'millrace'
+ *
+ * export function Live() {
+ *   const isOpen = useEvents('/events', { tick: (data: { readonly at: number }) => console.log(data.at) })
+ *   return <p>{isOpen ? 'Live' : 'Connecting …'}</p>
+ * }
+ * ```
  */
 export function useEvents<To extends string>(to: LinkTarget<To> | undefined, handlers: EventHandlers = {}): boolean {
   const router = useContext(RouterContext)

@@ -29,8 +29,11 @@ export interface ControlProps {
 
 /** A field of a form with an action. */
 export interface FieldParts {
+  /** Props of the input, select or text area. */
   readonly control: ControlProps
+  /** Id for the element with the hint. */
   readonly hintId: string
+  /** Id for the element with the error. */
   readonly errorId: string
   /** First message of its fault; `undefined` without one. */
   readonly error: string | undefined

@@ -37,6 +37,15 @@ export interface Navigate extends Pick<Router, 'go' | 'refresh' | 'revalidate' |
 /**
  * Functions to navigate, to reload data, and to drop cached data. They, and the object, keep their identity: they may be
  * dependencies of an effect, and be called by timers.
+ * @example
+ * ```tsx
+ * import { useNavigate } from 'millrace'
+ *
+ * export function Next({ page }: { readonly page: number }) {
+ *   const { navigate } = useNavigate()
+ *   return <button onClick={() => navigate(`?page=${page + 1}`)}>Next page</button>
+ * }
+ * ```
  */
 export function useNavigate(): Navigate {
   const router = useContext(RouterContext)
@@ -94,6 +103,16 @@ export function useNavigateEvents(listener: (event: NavigateEvent) => void): voi
  * @param blocks whether to block the navigation, or a function that decides.
  * @returns the blocked navigation, which can proceed or be dropped; `undefined` without one. When the visitor leaves
  * the site, the browser itself asks.
+ * @example
+ * ```tsx
+ * import { useBlocker } from 'millrace'
+ *
+ * export function UnsavedHint({ isDirty }: { readonly isDirty: boolean }) {
+ *   const blocked = useBlocker(isDirty)
+ *   if (blocked === undefined) return null
+ *   return <button onClick={() => blocked.proceed()}>Leave without saving</button>
+ * }
+ * ```
  */
 export function useBlocker(blocks: boolean | ((question: BlockerQuestion) => boolean)): BlockedNavigation | undefined {
   const router = useContext(RouterContext)
@@ -105,6 +124,7 @@ export function useBlocker(blocks: boolean | ((question: BlockerQuestion) => boo
 
 /** Reads a page's data without navigating to it. */
 export interface Fetcher<Data> {
+  /** `loading` from `load` until its data or its error is there. */
   readonly state: 'idle' | 'loading'
   /** Of the last page that was loaded. */
   readonly data: Data | undefined

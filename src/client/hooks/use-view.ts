@@ -44,6 +44,15 @@ export function useParams<Pattern extends EntryPattern = never>(_pattern?: Patte
  * @typeParam Module `typeof import('./loader.server.ts')`.
  * @param key the entry's key in the table, or its pattern without groups.
  * @throws {Error} if the chain of the page on screen has no entry of that key with data.
+ * @example
+ * ```tsx
+ * import { useLoaderData } from 'millrace'
+ *
+ * export function MillName() {
+ *   const { mill } = useLoaderData<typeof import('./loader.server.ts')>('/mills/[id]')
+ *   return <strong>{mill.name}</strong>
+ * }
+ * ```
  */
 export function useLoaderData<Module extends ServerModuleShape>(
   key: TableKey | EntryPattern,
@@ -96,6 +105,15 @@ export interface SearchOptions<Search> {
  * keeps its identity: it may be a dependency of an effect, and be called by timers.
  * @typeParam Module `typeof import('./loader.server.ts')`; raw text without it.
  * @param pattern of the page whose params they are, for the compiler to check. The setter does nothing on other pages.
+ * @example
+ * ```tsx
+ * import { useSearch } from 'millrace'
+ *
+ * export function Sort() {
+ *   const [search, setSearch] = useSearch()
+ *   return <button onClick={() => setSearch({ sort: 'name' })}>{search['sort'] === 'name' ? 'By name' : 'Sort'}</button>
+ * }
+ * ```
  */
 export function useSearch<Module extends ServerModuleShape = object>(
   pattern?: RoutePattern,

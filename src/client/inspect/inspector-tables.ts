@@ -16,8 +16,11 @@ import { requestTable } from './request-tables.ts'
 
 /** Sources of the tables; part of a `RouterInsight`. */
 export interface InspectorFacts {
+  /** @internal */
   readonly known: Pick<KnownRoutes, 'cache' | 'stateOf'>
+  /** @internal */
   readonly prefetcher: Pick<Prefetcher, 'state'>
+  /** @internal */
   readonly journal: Pick<Journal, 'requests' | 'navigations'>
 }
 

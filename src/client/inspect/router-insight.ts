@@ -7,10 +7,15 @@ import type { BoundaryRouter, Router } from '../react/router-types.ts'
 
 /** Read access to the parts of the client router. */
 export interface RouterInsight {
+  /** @internal */
   readonly router: RouterCore
+  /** @internal */
   readonly known: KnownRoutes
+  /** @internal */
   readonly store: RouteStore
+  /** @internal */
   readonly prefetcher: Prefetcher
+  /** @internal */
   readonly journal: Journal
   /** Calls back after each change of the parts. */
   subscribe(listener: () => void): () => void

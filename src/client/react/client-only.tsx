@@ -12,6 +12,14 @@ export interface ClientOnlyProps {
  * Renders its children in browsers only, for components that need `window` while they render. The server and the
  * hydration of its document render the fallback, so the markup of both is equal; the children follow in the same task.
  * A page that the client router shows has them at once.
+ * @example
+ * ```tsx
+ * import { ClientOnly } from 'millrace'
+ *
+ * export const zone = (
+ *   <ClientOnly fallback="UTC">{() => Intl.DateTimeFormat().resolvedOptions().timeZone}</ClientOnly>
+ * )
+ * ```
  */
 export function ClientOnly({ fallback = null, children }: ClientOnlyProps): ReactNode {
   const isHydrated = useSyncExternalStore(neverChanges, inBrowser, onServer)

@@ -10,6 +10,7 @@ import type { RouteView } from './route-view.ts'
 export interface ErrorBoundaryProps {
   /** Shown in place of the children when they fail. The component of an error page can be used as well. */
   readonly fallback: (props: ErrorProps) => ReactNode
+  /** The part of the page. */
   readonly children: ReactNode
 }
 
@@ -17,6 +18,25 @@ export interface ErrorBoundaryProps {
  * Shows a fallback for a part of a page that fails, and leaves the rest as it is. Put it around a `Suspense`: on the
  * server, React contains failures only in those. It shows the part again when the page has other data, and after a
  * navigation. Redirects and refusals pass it.
+ * @example
+ * ```tsx
+ * import { Suspense, use } from 'react'
+ * import { ErrorBoundary } from 'millrace'
+ *
+ * function Prices({ prices }: { readonly prices: Promise<readonly string[]> }) {
+ *   return <p>{use(prices).join(', ')}</p>
+ * }
+ *
+ * export function PricesPart({ prices }: { readonly prices: Promise<readonly string[]> }) {
+ *   return (
+ *     <ErrorBoundary fallback={({ retry }) => <button onClick={retry}>Load prices again</button>}>
+ *       <Suspense fallback="Loading prices …">
+ *         <Prices prices={prices} />
+ *       </Suspense>
+ *     </ErrorBoundary>
+ *   )
+ * }
+ * ```
  */
 export function ErrorBoundary(props: ErrorBoundaryProps): ReactNode {
   return <PartBoundary {...props} view={use(ViewContext)} />

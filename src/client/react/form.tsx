@@ -30,6 +30,17 @@ type FormAttributes = Omit<FormHTMLAttributes<HTMLFormElement>, 'action' | 'meth
 /**
  * A form for search params: `?word=wheel`. The client router follows it as it follows a link. Without JavaScript, the
  * browser loads the same page as a document. For what changes something, use a form with an action.
+ * @example
+ * ```tsx
+ * import { Form } from 'millrace'
+ *
+ * export const search = (
+ *   <Form method="get">
+ *     <input name="word" type="search" />
+ *     <button>Search</button>
+ *   </Form>
+ * )
+ * ```
  */
 export function Form<To extends string>(props: FormProps<To>): ReactNode {
   const { action, replace = false, scroll, defaults, onSubmit, ...rest } = props

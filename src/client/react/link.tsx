@@ -23,6 +23,7 @@ export type LinkProps<To extends string = Href> = LinkAttributes & {
 
 // Neither generic nor an interface: the compiler would make its three hundred members again for each `href`.
 type LinkAttributes = Omit<AnchorHTMLAttributes<HTMLAnchorElementLike>, 'href'> & {
+  /** When the page is prefetched. Default: `intent`, or `data-prefetch` of the nearest element around it. */
   readonly prefetch?: Prefetch | undefined
   /**
    * Marks the link by `aria-current="page"` while the page on screen is its target: `exact` for that page alone, `below`
@@ -39,7 +40,15 @@ type HTMLAnchorElementLike = typeof globalThis extends { HTMLAnchorElement: { pr
   ? Element
   : object
 
-/** An anchor to another page. Without hooks and context unless it has `current`, so that it costs no more than an anchor. */
+/**
+ * An anchor to another page. Without hooks and context unless it has `current`, so that it costs no more than an anchor.
+ * @example
+ * ```tsx
+ * import { href, Link } from 'millrace'
+ *
+ * export const link = <Link href={href('/mills/[id]', { id: mill.id })} prefetch="viewport">{mill.name}</Link>
+ * ```
+ */
 export function Link<To extends string>({ href, prefetch, current, scroll, ...rest }: LinkProps<To>): ReactNode {
   const safe = runsScript(href) ? undefined : withBasePath(href)
   if (prefetch === undefined && current === undefined && scroll !== false) return <a {...rest} href={safe} />

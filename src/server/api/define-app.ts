@@ -62,7 +62,7 @@ export interface AppDefinition<Routes = RouteDefinitions> {
   readonly start?: ((server: AppStart) => AppStop | void | Promise<AppStop | void>) | undefined
   /** The application's own variables, from `defineEnv`: checked before visitors are accepted. */
   readonly env?: Env<object> | undefined
-  /** How long browsers keep the data of loaders that do not say it by `cache({ lifetime })`. */
+  /** How long browsers keep the data of loaders that do not say it by `cache({ lifetime })`. Default: 60 seconds. */
   readonly dataLifetime?: DataLifetime | undefined
   /**
    * The runtime's own texts in the language of a page: pages without React, faults of files, hints without JavaScript.
@@ -112,6 +112,13 @@ export interface AppDefinition<Routes = RouteDefinitions> {
 /**
  * Defines the application: the default export of its `app.ts`. Checked by the build and by `createApp`. The compiler checks
  * that the modules of the table fit their entries: that a page has the loader and the params that it says, for example.
+ * @example
+ * ```ts
+ * // src/app/app.ts
+ * import { defineApp } from 'millrace/server'
+ *
+ * export default defineApp({ routes, document: Document })
+ * ```
  */
 export function defineApp<Routes extends RouteDefinitions>(app: AppDefinition<CheckedRoutes<Routes>>): AppDefinition {
   return app as AppDefinition
@@ -119,7 +126,7 @@ export function defineApp<Routes extends RouteDefinitions>(app: AppDefinition<Ch
 
 /** Seconds for which browsers treat data as fresh; with 0 each navigation loads it again. */
 export interface DataLifetime {
-  /** Default: 60. */
+  /** Seconds for which data is fresh. Default: 60. */
   readonly seconds?: number | undefined
   /** For loaders that open a session. Default: `seconds`. */
   readonly session?: number | undefined

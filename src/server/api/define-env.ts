@@ -37,6 +37,13 @@ export type Env<Values extends object, Public extends string = never> = Readonly
  * @param options names what browsers may see.
  * @returns its output, read on first access from the server's environment.
  * @throws {ConfigError} on access, for an environment that does not fit.
+ * @example
+ * ```ts
+ * import { defineEnv } from 'millrace/server'
+ * import { z } from 'zod'
+ *
+ * export const env = defineEnv(z.object({ SMTP_URL: z.url(), MAP_URL: z.url() }), { public: ['MAP_URL'] })
+ * ```
  */
 export function defineEnv<
   const Own extends Schema<object>,

@@ -74,6 +74,17 @@ const BUFFER_BYTES = 65_536
  * connect again.
  * @param start is called when the stream is open. What it throws ends the stream, and is reported.
  * @throws {RangeError} for options out of their range.
+ * @example
+ * ```ts
+ * import { eventStream, type LoaderArgs } from 'millrace/server'
+ *
+ * export function GET({ signal }: LoaderArgs) {
+ *   return eventStream(({ send }) => {
+ *     const timer = setInterval(() => send({ event: 'tick', data: { at: Date.now() } }), 1_000)
+ *     signal.addEventListener('abort', () => clearInterval(timer))
+ *   })
+ * }
+ * ```
  */
 export function eventStream(start: StartEvents, options: EventStreamOptions = {}): Response {
   const { revalidate = [], heartbeatSeconds = HEARTBEAT_SECONDS, bufferBytes = BUFFER_BYTES } = options

@@ -111,7 +111,7 @@ export interface CacheOptions {
    * shortest times count. Default: fresh for 60 seconds.
    */
   readonly shared?: SharedLifetime | undefined
-  /** Names by which `revalidate` drops the data, and the document. */
+  /** Names by which `revalidate` drops the data, and the document. Default: none. */
   readonly tags?: readonly string[] | undefined
 }
 

@@ -37,7 +37,11 @@ interface HandlerModule {
  * Makes a built application middleware of an existing Express 5 server, at the base path that it was built for:
  *
  * ```ts
- * app.use('/shop', await millrace({ dist: new URL('./dist/', import.meta.url) }))
+ * import express from 'express'
+ * import { millrace } from 'millrace/server'
+ *
+ * const host = express()
+ * host.use('/shop', await millrace({ dist: new URL('./dist/', import.meta.url) }))
  * ```
  *
  * Resolves when the application has started. What its table does not answer goes on to the host's next middleware. Neither

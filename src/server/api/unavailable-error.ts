@@ -1,12 +1,22 @@
 /** Options of `UnavailableError`. */
 export interface UnavailableOptions {
-  /** Seconds to wait before the next try: the `Retry-After` of the answer. */
+  /** Seconds to wait before the next try: the `Retry-After` of the answer. Default: no such header. */
   readonly retryAfter?: number | undefined
 }
 
 /**
  * Thrown by a loader when something that it needs is temporarily unavailable. Before the first byte it leads to status
  * 503 and the `error` fallback; clients that support it try again.
+ * @example
+ * ```ts
+ * import { UnavailableError } from 'millrace/server'
+ *
+ * export async function loader() {
+ *   const prices = await readPrices().catch(() => undefined)
+ *   if (prices === undefined) throw new UnavailableError('The exchange is closed', { retryAfter: 60 })
+ *   return { prices }
+ * }
+ * ```
  */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError'

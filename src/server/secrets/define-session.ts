@@ -72,6 +72,13 @@ export interface SessionKind<Data> {
  * Declares a kind of session, stored encrypted in a cookie of the visitor; the server stores nothing.
  * @param clock in ms since the epoch; default: the server's.
  * @throws {RangeError} for an invalid name or age.
+ * @example
+ * ```ts
+ * import { defineSession } from 'millrace/server'
+ * import { z } from 'zod'
+ *
+ * export const sessions = defineSession({ schema: z.object({ user: z.string() }), user: ({ user }) => user })
+ * ```
  */
 export function defineSession<Data>(options: SessionOptions<Data>, clock?: () => number): SessionKind<Data> {
   const { name = 'session', schema, maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS, user } = options

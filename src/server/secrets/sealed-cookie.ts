@@ -18,7 +18,10 @@ export interface SessionContext {
   readonly headers: Headers
   /** Set for a prefetched answer: it may never be shown, so it takes no flash message. */
   readonly prefetch?: boolean
-  /** Set if the answer has begun: nothing is renewed, and no flash message is taken. */
+  /**
+   * Set if the answer has begun: nothing is renewed, and no flash message is taken.
+   * @internal
+   */
   readonly hasBegun?: boolean
   /** `false` if the browser would drop a `Secure` cookie; see `keepsSecureCookies`. */
   readonly secureCookies?: boolean
@@ -27,17 +30,24 @@ export interface SessionContext {
   /**
    * Told before a session is opened.
    * @returns what takes the place of the session, if none is opened.
+   * @internal
    */
   lookAtSession?(): Promise<never> | undefined
   /** Value of a cookie in the request. */
   cookie(name: string): string | undefined
-  /** Sessions kept on the server; opened on first use. */
+  /**
+   * Sessions kept on the server; opened on first use.
+   * @internal
+   */
   readonly sessionStore?: SessionStore
   /** Of the client; for sessions kept on the server. */
   readonly address?: string
   /** The browser's `User-Agent`; empty without one. */
   readonly userAgent?: string
-  /** Tells the browser for which session this answer was made; see `session-marks.ts`. */
+  /**
+   * Tells the browser for which session this answer was made; see `session-marks.ts`.
+   * @internal
+   */
   noteSession?(name: string, mark: string, life: SessionLife): void
 }
 

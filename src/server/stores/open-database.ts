@@ -68,7 +68,20 @@ export interface Database {
   dispose(): void
 }
 
-/** Describes a database. The first use opens the file; after a failure the next use tries again. */
+/**
+ * Describes a database. The first use opens the file; after a failure the next use tries again.
+ * @example
+ * ```ts
+ * import { join } from 'node:path'
+ * import { openDatabase } from 'millrace/server'
+ *
+ * const database = openDatabase({
+ *   path: join(context.dataDir, 'mills.sqlite'),
+ *   migrations: ['CREATE TABLE mills (id TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT'],
+ * })
+ * const names = database.statement('SELECT name FROM mills').all()
+ * ```
+ */
 export function openDatabase({ path, migrations, checkpointPages = CHECKPOINT_PAGES }: DatabaseOptions): Database {
   const statements = new Map<string, StatementSync>()
   let handle: DatabaseSync | undefined

@@ -7,12 +7,15 @@ const MICROS = 1_000 // per millisecond
 
 /** How often something may be done. */
 export interface RateLimit {
+  /** Uses that are allowed in `seconds`. */
   readonly points: number
+  /** Length of the window. */
   readonly seconds: number
 }
 
 /** Whether it may be done once more. */
 export interface RateLimitResult {
+  /** Whether this use is within the limit. */
   readonly allowed: boolean
   /** 0 if allowed. */
   readonly retryAfterSeconds: number

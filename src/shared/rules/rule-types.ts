@@ -49,7 +49,10 @@ export interface RewritePhases {
 
 /** All rules of an application. */
 export interface RuleSet {
+  /** Checked before rewrites and pages; the first that fits counts. */
   readonly redirects?: readonly RedirectRule[] | undefined
+  /** The first that fits counts. A plain list means `afterFiles`. */
   readonly rewrites?: readonly RewriteRule[] | RewritePhases | undefined
+  /** All that fit count. */
   readonly headers?: readonly HeaderRule[] | undefined
 }

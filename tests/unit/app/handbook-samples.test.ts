@@ -8,11 +8,11 @@ const COMPILER_TIMEOUT_MS = 120_000 // for hangs only: it is one run, which take
 /** The tutorial is one application, which tests/http/tutorial.test.ts compiles as a whole. */
 const HANDBOOK: readonly Chapter[] = [
   'README.md',
-  ...globSync('docs/*.md', { cwd: ROOT, exclude: ['docs/tutorial.md'] }),
+  ...globSync(['docs/*.md', 'docs/reference/**/*.md'], { cwd: ROOT, exclude: ['docs/tutorial.md'] }),
 ].map((name) => ({ name, text: readFileSync(join(ROOT, name), 'utf8') }))
 
 /** Blocks that no compiler is asked about. Another language, or a slip in the name of one, needs a decision. */
-const OTHER_LANGUAGES = ['bash', 'css', 'nginx', 'text']
+const OTHER_LANGUAGES = ['bash', 'css', 'nginx', 'text', 'ts signature']
 
 /** What a chapter might still say after the code has changed: what it says now, what it said, the complaint. */
 const STALE: Readonly<Record<string, readonly (readonly [now: string, before: string, complaint: string])[]>> = {

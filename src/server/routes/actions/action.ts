@@ -53,7 +53,7 @@ export interface ActionDefinition<
 > {
   /** Validates the input before the handler runs. Without one, the handler gets the raw input as `unknown`. */
   readonly input?: Schema<Input> | undefined
-  /** A tuple schema: the arguments that the page binds before the input (`remove.bind(null, id)`). */
+  /** A tuple schema: the arguments that the page binds before the input (`remove.bind(null, id)`). Default: none. */
   readonly args?: Schema<Args> | undefined
   /**
    * Names of fields whose text is never sent back to a page. Fields that are named like passwords are always included.
@@ -91,6 +91,20 @@ export interface DeclaredAction extends NamedAction {
 /**
  * Declares an action: a function that runs on the server when a form is sent or a script in the browser calls it.
  * Export it by name, from a file called `actions.server.ts`.
+ * @example
+ * ```ts
+ * import { action, redirect } from 'millrace/server'
+ * import { z } from 'zod'
+ *
+ * export const add = action({
+ *   input: z.object({ name: z.string().min(1) }),
+ *   async handler({ input, revalidate }) {
+ *     await addMill(input.name, 1)
+ *     revalidate('mills')
+ *     redirect('/mills')
+ *   },
+ * })
+ * ```
  */
 export function action<
   Input = unknown,

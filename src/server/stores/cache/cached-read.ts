@@ -7,7 +7,7 @@ export interface CachedOptions {
   readonly seconds: number
   /** How much longer it may be returned while a new one is made in the background, even if that fails. Default: 0. */
   readonly staleSeconds?: number | undefined
-  /** Names by which `revalidate` drops the value. They must not begin with a slash. */
+  /** Names by which `revalidate` drops the value. They must not begin with a slash. Default: none. */
   readonly tags?: readonly string[] | undefined
 }
 
