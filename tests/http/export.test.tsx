@@ -105,6 +105,25 @@ test('each page is a file with its data, and so are redirects, missing pages and
   expect(segments).toEqual(['/#layout', '/mills/[id]#page'])
 })
 
+test('loaders run once for a page: its data is what its document was made of', async () => {
+  const { folder, read } = await temporaryFolder()
+  const run = { count: 0 }
+  const loader = () => ({ count: ++run.count, late: Promise.resolve(new Map([[1, run.count]])) })
+  const shown = page(({ data }: { data: { count: number } }) => <h1>Run {String(data.count)}</h1>)
+  const leads = () => redirect(++run.count > 0 ? '/' : '/never')
+  const routes = {
+    '/': { page: shown, loader: moduleOf({ loader }) },
+    '/kept': { cache: 'shared' as const, page: shown, loader: moduleOf({ loader }) },
+    '/leads': { page: shown, loader: moduleOf({ loader: leads }) },
+  }
+  await exported(folder, { routes })
+  expect(run.count).toBe(3)
+  for (const name of ['', 'kept/']) {
+    const [, count] = /Run (?:<!-- -->)?(\d)/.exec(await read(`${name}index.html`)) ?? []
+    expect(await read(`_m/data/${name}all.data`)).toMatch(RegExp(`count\\\\*":\\D*${count}`))
+  }
+})
+
 test('the application answers a stranger from elsewhere, not a client of its own machine', async () => {
   const { folder, names, read } = await temporaryFolder()
   const intern: RequestHandler = ({ ip, path }, res, next) => {

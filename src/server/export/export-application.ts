@@ -16,7 +16,7 @@ import { linksOf, pathsOf } from './document-links.ts'
 import { ExportError } from './export-error.ts'
 import type { ExportReport } from './export-outcome.ts'
 import { FileNames, nameOf, placeOfPage } from './file-names.ts'
-import { dataOfDocument, fileOfDocument, fileOfRedirect, inStableOrder } from './page-file.ts'
+import { dataOfDocument, fileOfDocument, fileOfRedirect } from './page-file.ts'
 import { openSiteClient, type SiteAnswer, type SiteClient } from './site-client.ts'
 import { openSiteFolder, type SiteFolder } from './site-folder.ts'
 import { sitePaths, type ExportFault, type SitePath } from './site-paths.ts'
@@ -172,7 +172,7 @@ class SiteExport {
   async #dataOf(path: string): Promise<string | undefined> {
     const { body, status } = await this.#client.get(ROUTE_DATA_PREFIX + path)
     const text = body.toString()
-    return status === 200 && text.endsWith('{"done":true}\n') ? inStableOrder(text) : undefined
+    return status === 200 && text.endsWith('{"done":true}\n') ? text : undefined
   }
 
   /** The answer of a handler. */

@@ -25,22 +25,24 @@ export interface DataParts {
   /** The parts of a URL on which the choice of its route depends; see `routeScope`. */
   readonly scope: NonNullable<RouteDataHead['scope']>
   readonly kept: KeptPages
+  /** Whether the application is exported: all its pages are kept then. */
+  readonly forFiles: boolean
 }
 
 /** Answers a request for route data. */
 export async function serveData(parts: DataParts, decision: Decision, context: RequestContext): Promise<void> {
   const page = dataPageOf(parts, decision, context)
   if (page === undefined) return
+  const { admission, forFiles, kept } = parts
   const alone = async (): Promise<void> => {
-    const { admission } = parts
     const shed = (await admission.enter(context)) ?? (await admission.turn(context))
     if (shed !== undefined) return sendText(context, 503, 'Too busy', shed.headers)
     await sendPageData(parts, page, context)
   }
-  if (page.kind === 'none' || page.route.definition.cache !== 'shared') return alone()
+  if (page.kind === 'none' || !(forFiles || page.route.definition.cache === 'shared')) return alone()
   const wanted = wantedOf(page.route, context.data?.segments)
   const ids = serverParts(page.route).loaders.flatMap(({ id }) => (wanted.has(id) ? id : []))
-  await parts.kept.serve(page, context, keptData({ context, head: headOf(parts, page, context), ids, alone }))
+  await kept.serve(page, context, keptData({ context, head: headOf(parts, page, context), ids, alone }))
 }
 
 /**
