@@ -140,7 +140,10 @@ export interface VisitorLimits {
   readonly data?: RateLimit | undefined
 }
 
-/** Sources by directive: origins, with `*.` before the host for its subdomains, or schemes such as `blob:`. */
+/**
+ * Sources by directive: origins, with `*.` before the host for its subdomains, or schemes such as `blob:`. For `script-src`,
+ * hashes of inline scripts too: `'sha256-…'`.
+ */
 export type PolicySources = Readonly<Partial<Record<SourceDirective, readonly string[]>>>
 
 /** CSP directives for which an application may allow sources beyond the site. */

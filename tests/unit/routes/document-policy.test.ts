@@ -30,6 +30,13 @@ describe('what documents may load from beyond the site', () => {
     expect(own).toContain("script-src 'nonce-n' 'strict-dynamic' 'wasm-unsafe-eval'; ")
   })
 
+  test('allows an inline script by its hash in every document', () => {
+    const hash = `'sha256-${'a'.repeat(43)}='`
+    const { shared, own } = policiesWith({ 'script-src': [hash] })
+    expect(shared).toContain(`script-src 'self' ${hash}; `)
+    expect(own).toContain(`script-src 'nonce-n' 'strict-dynamic' ${hash}; `)
+  })
+
   test.for([
     ['img-src', 'images.example'],
     ['img-src', 'https://images.example/path'],
@@ -39,6 +46,9 @@ describe('what documents may load from beyond the site', () => {
     ['script-src', "'unsafe-inline'"],
     ['script-src', "'unsafe-eval'"],
     ['script-src', 'data:'],
+    ['script-src', "'sha256-short='"],
+    ['script-src', `'sha256-${'a'.repeat(43)}=' 'unsafe-inline'`],
+    ['style-src', `'sha256-${'a'.repeat(43)}='`],
   ] as const)('cannot be, in %s, %s', ([directive, source]) => {
     expect(() => policiesWith({ [directive]: [source] })).toThrow(`${directive} cannot have '${source}'`)
   })

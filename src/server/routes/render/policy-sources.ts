@@ -23,6 +23,8 @@ const SCHEME = /^(?:blob|data|mediastream):$/
 
 /** Allows compiling WebAssembly; scripts get no further rights. */
 const WASM = "'wasm-unsafe-eval'"
+/** The hash of one inline script, in base64. */
+const HASH = /^'sha(?:256-[\w+/]{43}=|384-[\w+/]{64}|512-[\w+/]{86}==)'$/
 
 /**
  * Validates and formats an application's additions to the policy of its documents.
@@ -34,21 +36,26 @@ export function addedSources(sources: PolicySources = {}): AddedSources {
       throw new TypeError(`security.sources: '${directive}' cannot be added to. These can: ${NAMES.join(', ')}.`)
     }
     for (const source of list) {
-      if (HOST.test(source) || (directive === 'script-src' ? source === WASM : SCHEME.test(source))) continue
+      if (HOST.test(source) || (directive === 'script-src' ? isPrecise(source) : SCHEME.test(source))) continue
       throw new TypeError(
         `security.sources: ${directive} cannot have '${source}'. It takes origins without a path, like ` +
-          `'https://images.example.com' or 'https://*.example.com', and ${directive === 'script-src' ? WASM : "'blob:' or 'data:'"}.`,
+          `'https://images.example.com' or 'https://*.example.com', and ${directive === 'script-src' ? `${WASM} or the hash of an inline script, "'sha256-…'"` : "'blob:' or 'data:'"}.`,
       )
     }
   }
   const { 'img-src': images = [], 'script-src': scripts = [], 'style-src': styles = [] } = sources
   return {
-    scripts: behind(scripts.filter((source) => source === WASM)),
+    scripts: behind(scripts.filter(isPrecise)),
     sharedScripts: behind(scripts),
     styles: behind(styles),
     images: behind(images),
     others: OTHERS.map((name) => (sources[name]?.length ? `${name} 'self'${behind(sources[name])}; ` : '')).join(''),
   }
+}
+
+/** Whether a source of scripts names no origin: `'strict-dynamic'` honours it. */
+function isPrecise(source: string): boolean {
+  return source === WASM || HASH.test(source)
 }
 
 function behind(sources: readonly string[]): string {
