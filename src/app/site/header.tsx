@@ -1,5 +1,6 @@
 import { Link, type LinkProps } from 'millrace'
 import { LogoMark } from './logo-mark.tsx'
+import { ThemeToggle } from './theme-toggle.tsx'
 
 /** The areas that the header links to. */
 export type Area = 'home' | 'docs' | 'lab'
@@ -21,17 +22,20 @@ export function SiteHeader({ current }: { readonly current?: Area }) {
         <LogoMark size={26} />
         Millrace
       </Link>
-      <nav aria-label="Main">
-        <ul>
-          {AREAS.map(({ area, href, label }) => (
-            <li key={area}>
-              <Link href={href} aria-current={current === area ? 'true' : undefined}>
-                {label}
-              </Link>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <div className="site-tools">
+        <nav aria-label="Main">
+          <ul>
+            {AREAS.map(({ area, href, label }) => (
+              <li key={area}>
+                <Link href={href} aria-current={current === area ? 'true' : undefined}>
+                  {label}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <ThemeToggle />
+      </div>
     </header>
   )
 }

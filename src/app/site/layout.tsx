@@ -1,8 +1,13 @@
 import type { ReactNode } from 'react'
+import { preload } from 'react-dom'
 import { Link, withBasePath } from 'millrace'
 import type { Metadata } from 'millrace'
 import { StatusLine } from './status-line.tsx'
+import { ThemeHead } from './theme-head.tsx'
+import codeFont from './fonts/geist-mono.woff2'
+import textFont from './fonts/instrument-sans.woff2'
 import favicon from './favicon.svg'
+import './styles/fonts.css'
 import './styles/tokens.css'
 import './styles/base.css'
 import './styles/chrome.css'
@@ -15,8 +20,10 @@ export const metadata: Metadata = {
 
 /** What every page of the site has around it. The header belongs to the areas, because it says in which one we are. */
 export default function SiteLayout({ children }: { readonly children: ReactNode }) {
+  for (const font of [textFont, codeFont]) preload(font, { as: 'font', type: 'font/woff2', crossOrigin: 'anonymous' })
   return (
     <div className="site">
+      <ThemeHead />
       <link rel="icon" href={favicon} type="image/svg+xml" />
       <a className="skip-link" href="#main">
         Skip to the content
