@@ -18,10 +18,11 @@ export interface RenderedMarkdown {
 }
 
 const highlighter = hljs.newInstance()
-// `typescript` brings the aliases ts and tsx; `xml` is what it hands JSX over to.
+// `typescript` brings the aliases ts and tsx, and `xml` html. JSX is handed over to `xml`.
 for (const [name, language] of Object.entries({ bash, css, http, json, typescript, xml })) {
   highlighter.registerLanguage(name, language)
 }
+highlighter.registerAliases(['js', 'jsx'], { languageName: 'typescript' }) // samples of other frameworks
 
 /**
  * Renders Markdown to HTML. Raw HTML comes out as text, and links lead to http(s), mail or this site only.

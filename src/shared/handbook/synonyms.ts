@@ -186,7 +186,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   shutdown: 'stopping sigterm',
   graceful: 'stopping sigterm',
   scale: 'instances workers capacity',
-  migrate: 'migration upgrade compares',
+  migrate: 'migration upgrade compares moving',
   nextjs: 'next compares',
   remix: 'router compares',
   sveltekit: 'compares',
