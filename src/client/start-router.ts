@@ -23,8 +23,7 @@ import { createPrefetcher, type Prefetcher } from './core/prefetch/prefetcher.ts
 import type { PrefetchPriority } from './core/prefetch/prefetch-scheduler.ts'
 import { createRetry, waitIn } from './core/data/retry.ts'
 import { createRouteCode, type RouteCode } from './core/page/route-code.ts'
-import type { RouteRequestWorld } from './core/data/route-request.ts'
-import { createRouteStore } from './core/data/route-store.ts'
+import { createRouteStore, type RouteStoreWorld } from './core/data/route-store.ts'
 import { seedCache } from './core/data/seed-cache.ts'
 import type { Broadcast, PageEffects } from './core/navigation/router-parts.ts'
 import { createRouter, type RouterCore } from './core/navigation/router.ts'
@@ -79,7 +78,10 @@ const PRELOAD_LIMIT_MS = 1_000 // a page that is always busy may fail like any o
 export function startRouter(options: StartOptions): StartedRouter {
   const { window, modules, state, first, late, say } = options
   const { location } = window
-  const parts = createParts(options, (...news) => drafts.learn(...news))
+  const parts = createParts(options, {
+    learn: (...news) => drafts.learn(...news),
+    mixed: () => void router.catchUp(),
+  })
   const { known, code, history, prefetcher, storage } = parts
   const here = hrefOf(location)
   // After Back, the address bar may already be at another page's entry.
@@ -136,8 +138,9 @@ export function startRouter(options: StartOptions): StartedRouter {
   late?.then(
     ({ meta, sessions }) => {
       drafts.learn(sessions)
+      parts.store.learn(sessions)
       // Otherwise other data is on screen, or will be.
-      if (router.screen.view === first.view && !known.drops) seedCache(parts, state, first, meta)
+      if (meta && router.screen.view === first.view && !known.drops) seedCache(parts, state, first, meta)
     },
     () => undefined,
   )
@@ -166,7 +169,7 @@ export function startRouter(options: StartOptions): StartedRouter {
 /** The parts that are independent of screen and React: history, data, code and prefetches. */
 function createParts(
   { window, routes, modules, state, listeners }: StartOptions,
-  learn: NonNullable<RouteRequestWorld['learn']>,
+  news: Pick<RouteStoreWorld, 'learn' | 'mixed'>,
 ) {
   const { document, location } = window
   const now = (): number => Date.now()
@@ -180,7 +183,7 @@ function createParts(
     buildId: state.build,
     files: state.files,
     sessions: state.sessions,
-    learn,
+    ...news,
     asks: state.asks,
     // Looked up at each call: tracing code replaces it later.
     fetch: (...request: Parameters<typeof fetch>) => window.fetch(...request),

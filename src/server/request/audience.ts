@@ -14,6 +14,9 @@ export class Audience {
   /** The sessions that were opened; `undefined` if there is none. */
   sessions: NotedSessions | undefined = undefined
 
+  /** Those that functions `visitor` get because they are opened before these run; by kind. */
+  openedAhead: ReadonlyMap<object, Promise<unknown>> | undefined = undefined
+
   /** Notes what functions `visitor` read; absent unless the page is kept. */
   reads: VisitorReads | undefined = undefined
 

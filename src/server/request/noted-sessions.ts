@@ -1,3 +1,5 @@
+import { types } from 'node:util'
+import type { LateFacts } from '../../shared/protocol/hydration-data.ts'
 import { NO_SESSION, writeSessionMarks } from '../../shared/protocol/session-marks.ts'
 import type { SessionLife } from '../secrets/session-life.ts'
 
@@ -27,9 +29,37 @@ export class NotedSessions {
   }
 }
 
-/** The part of a request that has to do with sessions. */
-interface SessionUser {
+/** The parts of a request that note sessions. */
+interface SessionNotes {
   readonly audience: { readonly sessions: NotedSessions | undefined }
+}
+
+/**
+ * The sessions that deferred values open, where none is known yet.
+ * @param data of segments.
+ */
+export function lateSessions(data: readonly unknown[], context: SessionNotes): Promise<LateFacts> | undefined {
+  if (context.audience.sessions !== undefined) return undefined
+  const deferred = data.flatMap((value) => (isObject(value) ? Object.values(value) : [])).filter(types.isPromise)
+  return deferred.length === 0 ? undefined : sessionsAfter(deferred, context)
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+/** What is known of the visitor's sessions once these are done. Does not reject. */
+export async function sessionsAfter(
+  deferred: readonly PromiseLike<unknown>[],
+  { audience }: SessionNotes,
+): Promise<LateFacts> {
+  await Promise.allSettled(deferred)
+  const marks = audience.sessions?.marks
+  return marks === undefined ? {} : { sessions: marks }
+}
+
+/** The part of a request that has to do with sessions. */
+interface SessionUser extends SessionNotes {
   forgetReads(): void
 }
 

@@ -4,6 +4,7 @@ import type { LoaderContext } from '../api/loader-types.ts'
 import type { ReportInbox } from '../api/report-inbox.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
 import { keepsSecureCookies } from '../secrets/secure-cookies.ts'
+import type { OpensSessions } from '../secrets/sealed-cookie.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { CachedOptions, CachedRead, CacheKey } from '../stores/cache/cached-read.ts'
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
@@ -45,7 +46,7 @@ interface VisitorRequest {
     readonly sessions: SessionStore
     now(): number
   }
-  readonly audience: Pick<Audience, 'noteSession' | 'reads'>
+  readonly audience: Pick<Audience, 'noteSession' | 'openedAhead' | 'reads'>
   /** Set in the making of a document: the visitor is one of whom nothing is known. */
   readonly making: { readonly reads: VisitorReads; readonly visitorReads: SharedReads } | undefined
   /** That of the loaders. */
@@ -123,9 +124,17 @@ export class VisitorContext implements LoaderContext {
   /** For sessions. */
   readonly hasBegun = true
 
+  /** For sessions. */
+  get isPrefetch(): boolean {
+    return this.#request.prefetch
+  }
+
   /** For sessions: their cookie is read next. */
-  lookAtSession(): undefined {
+  lookAtSession(kind: OpensSessions): Promise<never> | undefined {
     refuseInReadScope('a session')
+    const { audience, making } = this.#request
+    ;(making ?? audience).reads?.noteKind(kind)
+    return audience.openedAhead?.get(kind) as Promise<never> | undefined
   }
 
   /** For sessions kept on the server. */
@@ -140,7 +149,7 @@ export class VisitorContext implements LoaderContext {
 
   /** For sessions kept on the server. */
   noteSession(...noted: Parameters<NotedSessions['note']>): void {
-    if (!this.#isNobody) this.#request.audience.noteSession(...noted)
+    this.#request.audience.noteSession(...noted)
   }
 
   now(): number {

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { parseCookie } from 'cookie'
+import type { OpensSessions } from '../secrets/sealed-cookie.ts'
 
 const MOST_COOKIES = 32 // a page that asks for more depends on who asks, whatever the cookies
+const MOST_KINDS = 16 // of sessions: an application that declares one for each request fills no memory
 const COOKIE = 'cookie '
 const HOST_PREFIX = '__Host-'
 
@@ -11,12 +13,24 @@ const HARMLESS: ReadonlySet<string> = new Set(['session', 'origin'])
 /** What the functions `visitor` of a page have ever read of those who visit it. */
 export class VisitorReads {
   readonly #cookies = new Set<string>()
+  readonly #kinds = new Set<OpensSessions>()
   readonly #listeners = new Set<() => void>()
   #isOfAll = false
 
   /** Whether something else than cookies was read: then nobody gets the page of a visitor of whom nothing is known. */
   get isOfAll(): boolean {
     return this.#isOfAll
+  }
+
+  /** The kinds of sessions that were opened. */
+  get kinds(): readonly OpensSessions[] {
+    return [...this.#kinds]
+  }
+
+  /** Notes that a session of a kind was opened. */
+  noteKind(kind: OpensSessions): void {
+    this.#kinds.add(kind)
+    for (const oldest of this.#kinds) if (this.#kinds.size > MOST_KINDS) this.#kinds.delete(oldest)
   }
 
   /**

@@ -131,14 +131,15 @@ export function defineSession<Data>(options: SessionOptions<Data>, clock?: () =>
     })
   }
 
-  return {
+  const kind: SessionKind<Data> = {
     open(context: SessionContext & { [opened]?: Promise<Session<Data>> }) {
       noteSession()
-      const nobodys = context.lookAtSession?.()
+      const nobodys = context.lookAtSession?.(kind)
       if (nobodys !== undefined) return nobodys
       return (context[opened] ??= openFor(context))
     },
   }
+  return kind
 }
 
 /** Not a literal with a getter: that would outlive its request; see `http/own-getters.ts`. */
@@ -204,7 +205,7 @@ export async function openFlash(
     flash: (text) => handled(message.write(text)),
     takeFlash() {
       const text = message.value
-      if (text === undefined || context.prefetch === true || context.hasBegun === true) return undefined
+      if (text === undefined || context.hasBegun === true || context.prefetch === true) return undefined
       message.erase()
       return text
     },

@@ -83,10 +83,10 @@ export function defineStoredSession<Data>(
   /** On the context: a weak map would keep each request alive too long. */
   const opened = Symbol(`millrace.session.${name}`)
 
-  return {
+  const kind: StoredSessionKind<Data> = {
     open(context: SessionContext & { [opened]?: Promise<StoredSession<Data>> }) {
       noteSession()
-      const nobodys = context.lookAtSession?.()
+      const nobodys = context.lookAtSession?.(kind)
       if (nobodys !== undefined) return nobodys
       return (context[opened] ??= openStoredSession(context, storeOf(context), { ...rules, now: clockOf(context) }))
     },
@@ -95,6 +95,7 @@ export function defineStoredSession<Data>(
       return ended
     },
   }
+  return kind
 }
 
 function storeOf({ sessionStore }: SessionContext): SessionStore {

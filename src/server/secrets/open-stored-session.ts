@@ -93,7 +93,7 @@ export async function openStoredSession<Data>(
     openFlash(rules.name, context, rules.now),
   ])
   const isRead = found !== undefined && 'value' in found
-  if (isRead && context.prefetch !== true) noteUse(found.kept, store, rules)
+  if (isRead && (context.isPrefetch ?? context.prefetch) !== true) noteUse(found.kept, store, rules)
   return new OpenStoredSession<Data>({ context, store, rules }, flash, isRead ? found : found?.kept)
 }
 

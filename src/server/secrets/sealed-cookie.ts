@@ -11,6 +11,11 @@ const COOKIE_LIMIT_BYTES = 4_096
 
 const MARK_BYTES = 6 // tells sessions of one browser apart
 
+/** A kind of session, whatever its data. */
+export interface OpensSessions {
+  open(context: SessionContext): Promise<unknown>
+}
+
 /** The parts of a request that sessions use. */
 export interface SessionContext {
   readonly secrets: Secrets
@@ -18,6 +23,11 @@ export interface SessionContext {
   readonly headers: Headers
   /** Set for a prefetched answer: it may never be shown, so it takes no flash message. */
   readonly prefetch?: boolean
+  /**
+   * The same in a function `visitor`, where the session's own look at it decides nothing that is shown.
+   * @internal
+   */
+  readonly isPrefetch?: boolean
   /**
    * Set if the answer has begun: nothing is renewed, and no flash message is taken.
    * @internal
@@ -28,11 +38,11 @@ export interface SessionContext {
   /** Clock of the server, in ms since the epoch; default: the system's. */
   now?(): number
   /**
-   * Told before a session is opened.
+   * Told before a session of a kind is opened.
    * @returns what takes the place of the session, if none is opened.
    * @internal
    */
-  lookAtSession?(): Promise<never> | undefined
+  lookAtSession?(kind: OpensSessions): Promise<never> | undefined
   /** Value of a cookie in the request. */
   cookie(name: string): string | undefined
   /**

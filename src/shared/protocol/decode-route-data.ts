@@ -47,7 +47,7 @@ export interface SegmentContent {
 
 /** Receives the records in order. An error that it throws ends the reading. */
 export interface RouteDataSink {
-  /** The first call. */
+  /** The first call; again when more is known of the sessions. */
   head(head: RouteDataHead): void
   segment(segment: ReceivedSegment): void
   /** All promises of the segment's values are settled. */
@@ -179,8 +179,9 @@ function createRecordReader(sink: RouteDataSink, rejection: Rejection | undefine
       // only id that does not begin with a slash.
       check(head.route !== undefined || String(record['segment']).startsWith('#'))
       if ('segment' in record) return acceptSegment(record, line)
-      const { outcome, redirect } = record
-      if (isOutcome(outcome)) sink.outcome(outcome)
+      const { outcome, redirect, sessions } = record
+      if (isText(sessions)) sink.head((head = { ...head, sessions }))
+      else if (isOutcome(outcome)) sink.outcome(outcome)
       else if (isRedirect(redirect)) sink.redirect(redirect)
       else acceptPart(record, line.length)
     }

@@ -22,6 +22,8 @@ export interface RouteDataWriter {
   segment(id: string, values: SegmentValues, meta: SegmentMeta): void
   /** Writes which fallback replaces the page. */
   outcome(outcome: RouteDataOutcome): void
+  /** Writes for which sessions the answer is made, if the head lacks some. */
+  sessions(marks: string): void
   /** Writes a redirect to another page. */
   redirect(redirect: RouteDataRedirect): void
   /**
@@ -50,8 +52,9 @@ export function createRouteDataWriter(
   publicReason?: PublicReason,
 ): RouteDataWriter {
   const streams: Promise<void>[] = []
+  let isDone = false
   const put = (record: RouteDataRecord): void => {
-    if (!signal.aborted) write(lineOf(record))
+    if (!signal.aborted && !isDone) write(lineOf(record))
   }
   return {
     head: (head) => put({ v: ROUTE_DATA_VERSION, ...head }),
@@ -68,10 +71,12 @@ export function createRouteDataWriter(
       streams.push(over)
     },
     outcome: (outcome) => put({ outcome }),
+    sessions: (sessions) => put({ sessions }),
     redirect: (redirect) => put({ redirect }),
     async finish() {
       await Promise.all(streams)
       put({ done: true })
+      isDone = true
     },
   }
 }

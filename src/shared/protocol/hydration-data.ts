@@ -23,11 +23,11 @@ export const HYDRATION_DATA_SELECTOR = 'body>script#millrace'
 /** Name of the global list to which late chunks are pushed. */
 export const HYDRATION_DATA_GLOBAL = '__millrace'
 
-/** What the head of a document lacks that is sent before the page's loader is done. */
+/** What the head of a document lacks because it is sent before everything is done. */
 export interface LateFacts {
-  /** As `HydrationState.meta`, of the page. */
-  readonly meta: SegmentMeta
-  /** As `HydrationState.sessions`. */
+  /** As `HydrationState.meta`, of a page whose loader was not done. */
+  readonly meta?: SegmentMeta
+  /** As `HydrationState.sessions`; of all that are opened by then. */
   readonly sessions?: string | undefined
 }
 
@@ -37,7 +37,7 @@ export interface HydrationValues {
   readonly search: unknown
   /** Loader results by segment id. */
   readonly data: Readonly<Record<string, unknown>>
-  /** Set if the page's data is a promise, because the document is sent before its loader is done. */
+  /** Set if the document is sent before its page's loader is done, or before it is known which sessions are opened. */
   readonly late?: Promise<LateFacts>
   /** State for `useActionState` after a form was posted: state, key, action's id, number of bound arguments. */
   readonly posted?: readonly [state: unknown, key: string, id: string, arity: number]

@@ -9,7 +9,7 @@
  * reveals truncated answers. Between them is one record for each requested segment, in the order in which their
  * loaders finish, but after the loaders that guard it. Values that JSON cannot represent (promises, Date, Map, ...) follow
  * their segment as the chunks of a value stream (`value-stream.ts`); chunks of several segments may be
- * interleaved.
+ * interleaved. A session that is opened after the head was sent follows in a record of its own.
  *
  * Pages that are files (`millrace export`) ask for `/_m/data<pathname>/all.data`, without a query: the same answer with all
  * segments, by a server that knows no media type and sends no build. Its build is that of the head.
@@ -122,6 +122,8 @@ export type RouteDataRecord =
   | { readonly end: number }
   /** A loader has refused or failed; no segment inside the boundary follows. */
   | { readonly outcome: RouteDataOutcome }
+  /** As in the head, in place of what that has said. */
+  | { readonly sessions: string; readonly v?: undefined }
   /** A loader has redirected after the first record. */
   | { readonly redirect: RouteDataRedirect; readonly v?: undefined }
   | { readonly done: true }

@@ -8,7 +8,8 @@
  * or `+` if that knows its user. Then follows `.<user>` for each secret key that the server had when the session began: parts of
  * keyed hashes, of which two sessions of a user have one in common. Browsers compare the whole text of the former: pages
  * that read different kinds of them drop each other's data. Users decide who gets typed input back. Part of the head of
- * route data and of hydration data, if the request has opened a session before they are sent.
+ * route data and of hydration data, if the request has opened a session before they are sent; otherwise a record, or a
+ * late fact, follows.
  */
 
 /** The mark of no session. */

@@ -1,5 +1,5 @@
 /** What a tab keeps when the session that it was read for becomes another, or is ended from another device. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { writeSessionMarks } from '../../../src/shared/protocol/session-marks.ts'
 import { createKnownRoutes } from '../../../src/client/core/data/known-routes.ts'
 import { createRouteStore } from '../../../src/client/core/data/route-store.ts'
@@ -79,6 +79,27 @@ test('the document’s own session counts as the first', async () => {
   await requests[0]?.done(headAs('/b', 'session:-'), segment('/b#page', 'b'))
   await loaded
   expect(known.answerOf('/a')).toBeUndefined()
+})
+
+test('a session that is named after the page has arrived drops what others have left, and loads the screen again', async () => {
+  const { requests, fetch } = createServer()
+  const now = (): number => Date.now()
+  const known = createKnownRoutes(now, () => undefined)
+  const nothing = (): void => undefined
+  const mixed = vi.fn<() => void>()
+  const world = { buildId: BUILD, fetch, now, outdated: nothing, busy: nothing, journal: createJournal(), mixed }
+  const store = createRouteStore(pages, known, world, nothing)
+  // Those of a document that was sent before they were known.
+  store.learn('session:ann')
+  known.keepAnswer('/a', { route: '/a', params: {}, scope: 'path' })
+  const loaded = store.load('/b', { signal: new AbortController().signal })
+  await flush()
+  await requests[0]?.send(head('/b'), segment('/b#page', 'b'))
+  await loaded
+  expect(known.answerOf('/a')).toBeDefined()
+  await requests[0]?.done({ sessions: 'session:bob' })
+  expect([known.answerOf('/a'), known.answerOf('/b') === undefined]).toEqual([undefined, false])
+  expect(mixed).toHaveBeenCalledOnce()
 })
 
 test('a session in a cookie that only some pages read drops nothing', async () => {

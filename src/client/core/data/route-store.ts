@@ -29,6 +29,8 @@ export interface RouteStore extends Pick<RoutePlanner, 'idsOf'> {
    * not cached.
    */
   revalidate(targets: readonly string[], before?: number): void
+  /** Drops what was loaded for other sessions, as `session-marks.ts` has them. */
+  learn(sessions: string | undefined): void
 }
 
 /** Options of loading. */
@@ -45,11 +47,13 @@ export type LoadedRoute =
   LoadedPage | { readonly kind: 'redirect'; readonly redirect: RouteDataRedirect } | { readonly kind: 'document' }
 
 /** A store's environment. */
-interface RouteStoreWorld extends RouteRequestWorld {
+export interface RouteStoreWorld extends RouteRequestWorld {
   /** Of the document, as in `HydrationState`. */
   readonly sessions?: string | undefined
   /** Of the document, as in `HydrationState`. */
   readonly asks?: HydrationState['asks'] | undefined
+  /** What is on screen may be of other sessions than what follows. */
+  mixed?(): void
 }
 
 const MAX_REQUESTS = 5 // answers may reveal further dependencies on the URL; this bounds the rounds
@@ -68,26 +72,28 @@ export function createRouteStore(
   const waiting = new Set<() => void>()
 
   function changed(): void {
-    waiting.forEach((go) => go())
-    waiting.clear()
+    for (const go of waiting) if (waiting.delete(go)) go()
     onChange()
+  }
+
+  function learn(sessions: string | undefined, source?: RouteRequest): void {
+    const former = marks
+    marks = keptMarks(sessions) || former
+    if (!former || marks === former) return
+    revalidate(['/*'], undefined, source)
+    world.mixed?.()
   }
 
   function start(href: string, { page: { route, params }, missing }: RoutePlan, prefetch: boolean, force: boolean) {
     const request = startRouteRequest({ href, wants: route ? missing : undefined, prefetch, force }, world, {
       head(head) {
-        const kept = keptMarks(head.sessions) || marks
-        if (marks && marks !== kept) revalidate(['/*'], undefined, request)
-        marks = kept
+        learn(head.sessions, request)
         request.describe(head.params ?? {}, head.route === route?.key ? undefined : idsOf(head))
       },
       received: (segment) => known.note(href, request.params, segment, request.head?.at),
       settled: (segment, content) => keepSegment(known, request, { ...segment, ...content }),
       changed() {
-        if (request.over) {
-          requests.delete(request)
-          keepAnswer(known, request)
-        }
+        if (request.over && requests.delete(request)) keepAnswer(known, request)
         changed()
       },
     })
@@ -136,7 +142,7 @@ export function createRouteStore(
 
   return {
     requests,
-    plan: (href) => plan(href),
+    plan,
     idsOf,
     load,
     bring(brought, go) {
@@ -149,7 +155,8 @@ export function createRouteStore(
         requests.delete(request)
       }
     },
-    revalidate: (targets, before) => revalidate(targets, before),
+    revalidate,
+    learn,
   }
 }
 

@@ -94,7 +94,17 @@ export class DataAnswer {
       ...(isData && at !== undefined && { at }),
     }
     if (this.#hasBody) this.#writer.head({ ...own, ...head })
+    if (isData) this.#tellLateSessions(sessions?.marks)
     this.#whenOpen?.(this)
+  }
+
+  /** A session that is opened later must be known before anything is that was made for it. */
+  #tellLateSessions(told = ''): void {
+    const sessions = this.#context.audience.openSessions()
+    let last = told
+    sessions.onNote = () => {
+      if (this.#hasBody && sessions.marks !== last) this.#writer.sessions((last = sessions.marks))
+    }
   }
 
   segment(id: string, values: SegmentValues, meta: SegmentMeta): void {

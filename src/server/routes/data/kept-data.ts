@@ -15,8 +15,7 @@ interface KeptRequest {
   readonly context: RequestContext
   /** The first line of its answer. */
   readonly head: Head
-  /** Ids of the segments that are asked for, root first. */
-  readonly ids: readonly string[]
+  readonly ids: AskedData['ids']
   readonly alone: AskedData['alone']
 }
 
@@ -29,7 +28,7 @@ export function keptData({ context, head, ids, alone }: KeptRequest): AskedData 
     return routeDataOf({ build, ...(data.at !== undefined && { at: data.at }), ...head }, segments, outcome)
   }
   return {
-    name: ids.join(' '),
+    ids,
     answer(data) {
       const text = textOf(data)
       const etag = `W/"${hash('sha256', text, 'base64url').slice(0, 22)}"`

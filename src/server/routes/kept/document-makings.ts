@@ -26,8 +26,8 @@ export interface Visit {
 
 /** How a request for the data of a page is answered. */
 export interface AskedData {
-  /** Names the segments that are asked for. */
-  readonly name: string
+  /** Ids of the segments that are asked for, root first. */
+  readonly ids: readonly string[]
   /** The answer, of what is kept. */
   answer(data: DocumentData): KeptBody
   /** The same, of a kept shell and what belongs to this visitor. @param headers about it. */

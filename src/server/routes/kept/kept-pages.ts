@@ -76,7 +76,7 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
     if (data === undefined) return sendDocument(visit, kept, status)
     const send = (answer: KeptDocument | undefined): Promise<void> | undefined =>
       answer === undefined ? servePrivately(parts, visit, 'too large') : sendDocument(visit, answer, status)
-    const answer = kept.answer(data.name, data.answer)
+    const answer = kept.answer(data.ids.join(' '), data.answer)
     return answer instanceof Promise ? answer.then(send) : send(answer)
   }
 

@@ -4,6 +4,8 @@ import type { OpenPromise } from '../../../shared/protocol/value-frames.ts'
 import type { ServerModule } from '../../api/loader-types.ts'
 import { mainOrigin } from '../../http/public-origins.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { sessionsAfter } from '../../request/noted-sessions.ts'
+import { VisitorContext } from '../../request/visitor-context.ts'
 import { VisitorReads } from '../../request/visitor-reads.ts'
 import type { KeptDocument } from '../../stores/cache/document-cache.ts'
 import type { StoredPage, StoredShell, StoredValues } from '../../stores/cache/stored-shell.ts'
@@ -55,9 +57,12 @@ export function createKeptShells(parts: PageParts): KeptShells {
       context.startDeadline(config.renderTimeoutMs)
       context.record.cache = statusText(status)
       const about = ['Age', String(Math.floor(kept.ageMs / 1_000)), 'Cache-Status', cacheStatus(status)]
-      const start = (): StartedSlots => startSlots({ page, values: shell.values, stored }, modules, context)
-      if (asked !== undefined) await asked.withSlots(shell, start(), about)
-      else {
+      const start = (): StartedSlots =>
+        startSlots({ page, values: shell.values, stored, ids: asked?.ids }, modules, context)
+      if (asked !== undefined) {
+        await openAhead(page, context)
+        await asked.withSlots(shell, start(), about)
+      } else {
         const view: RouteView = { chain: route.chain, params, ...stored, origin: mainOrigin(config.origins) }
         renderer.resume({ shell, view, about, start }, context)
       }
@@ -84,20 +89,40 @@ interface StoredSlots {
   readonly page: MatchedRoute
   readonly values: StoredValues
   readonly stored: StoredPage
+  readonly ids: readonly string[] | undefined
+}
+
+/**
+ * Opens the sessions that functions `visitor` of the page have ever opened, so that the first line of the answer says for
+ * which it is made. Also those of segments that are not asked for: what the browser has of them may be of another session.
+ */
+async function openAhead({ route }: MatchedRoute, context: RequestContext): Promise<void> {
+  const { audience } = context
+  const { kinds = [] } = audience.reads ?? {}
+  if (kinds.length === 0) return
+  const own = new VisitorContext(context, `visitor of ${route.pattern}`)
+  const opened = new Map(kinds.map((kind) => [kind, (async () => kind.open(own))()]))
+  const left = new Promise((resolve) => context.onAbort(resolve))
+  await Promise.race([Promise.allSettled(opened.values()), left])
+  audience.openedAhead = opened
 }
 
 function startSlots(
-  { page, values, stored }: StoredSlots,
+  { page, values, stored, ids }: StoredSlots,
   modules: ModuleCache,
   context: RequestContext,
 ): StartedSlots {
   const data: Record<string, unknown> = { ...stored.data }
   const open: OpenPromise[] = []
-  for (const [id, promise] of startVisitors(page, values, stored, { context, modules })) {
+  for (const [id, promise] of startVisitors(page, { slots: values.slots, stored, ids }, { context, modules })) {
     data[id] = { ...(data[id] as object), visitor: promise }
     open.push([values.slots.get(id) ?? 0, promise])
   }
-  return { data, search: stored.search, open }
+  const late = sessionsAfter(
+    open.map(([, promise]) => promise),
+    context,
+  )
+  return { data, search: stored.search, open: [...open, [values.late, late]] }
 }
 
 async function hasSlots({ route }: MatchedRoute, modules: ModuleCache): Promise<boolean> {

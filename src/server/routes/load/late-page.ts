@@ -1,6 +1,7 @@
 import type { LateFacts } from '../../../shared/protocol/hydration-data.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { lateSessions } from '../../request/noted-sessions.ts'
 import { refuseLostValues } from './lost-value-error.ts'
 import type { StartedSegment } from './start-loaders.ts'
 
@@ -28,9 +29,10 @@ export function latePage({ id, result, facts }: StartedSegment, context: Request
     return value
   })
   data.catch((thrown: unknown) => reportFailure(thrown, context, 'loader', id))
-  const known = data.then((): LateFacts => {
+  const known = data.then(async (value): Promise<LateFacts> => {
+    const { sessions } = (await lateSessions([value], context)) ?? { sessions: context.audience.sessions?.marks }
     // The browser cannot tell from the head which search params it depends on.
-    return { meta: { ...facts.meta(context), uses: true }, sessions: context.audience.sessions?.marks }
+    return { meta: { ...facts.meta(context), uses: true }, sessions }
   })
   known.catch(() => undefined)
   return { data, facts: known }

@@ -12,22 +12,29 @@ import { SegmentFacts } from './segment-facts.ts'
 import { ownParams, serverParts, type SegmentLoader } from './segment-loaders.ts'
 import { callVisitor, visitorOf, type VisitorRun } from './visitor-call.ts'
 
+/** What is kept of a page with slots, and what of it is asked for. */
+export interface AskedSlots extends Pick<StoredValues, 'slots'> {
+  readonly stored: StoredPage
+  readonly ids: readonly string[] | undefined
+}
+
 /**
  * Runs the functions `visitor` of a kept page for one visitor.
+ * @param ids of the segments that are asked for; `undefined` for all. No other function runs: none refuses what is inside of
+ * its segment.
  * @param modules has those of the route.
  * @returns their promises by segment id; none is an unhandled rejection.
  */
 export function startVisitors(
   page: MatchedRoute,
-  { slots }: Pick<StoredValues, 'slots'>,
-  stored: StoredPage,
+  { slots, stored, ids }: AskedSlots,
   { context, modules }: { readonly context: RequestContext; readonly modules: ModuleCache },
 ): ReadonlyMap<string, Promise<unknown>> {
   const started = new Map<string, Promise<unknown>>()
   for (const loader of serverParts(page.route).loaders) {
     const module = modules.get(loader.module) as ServerModule
     const visitor = visitorOf(loader, module)
-    if (visitor === undefined || !slots.has(loader.id)) continue
+    if (visitor === undefined || !slots.has(loader.id) || ids?.includes(loader.id) === false) continue
     const call: SlotCall = { loader, module, visitor, page, data: stored.data[loader.id] }
     started.set(loader.id, startVisitor(call, context))
   }

@@ -13,6 +13,7 @@ import type { SegmentMeta } from '../../../shared/protocol/route-data.ts'
 import { layoutId, shownChain, type RouteView } from '../../../client/react/route-view.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { lateSessions } from '../../request/noted-sessions.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { escapeJson } from '../../request/answer/escape-json.ts'
 
@@ -98,14 +99,13 @@ function createHydrationData(
 ): HydrationData {
   const { params, search, data, origin, outcome } = view
   const { metas, posted, streamed, late } = extras
-  const values: HydrationValues = {
-    search,
-    data,
-    ...(posted === undefined ? {} : { posted }),
-    ...(late === undefined ? {} : { late }),
-  }
-  const plain = isJsonValue(values)
+  const isForAll = context.making !== undefined
+  const own: HydrationValues = { search, data, ...(posted === undefined ? {} : { posted }) }
+  const plain = late === undefined && isJsonValue(own)
+  const facts = late ?? (plain || isForAll ? undefined : lateSessions(Object.values(data), context))
+  const values = facts === undefined ? own : { ...own, late: facts }
   refuseLostValues(data)
+  const isShell = isForAll && streamed !== undefined // each visitor's own follow
   const element =
     start +
     timeMember(view, context) +
@@ -113,7 +113,7 @@ function createHydrationData(
     (origin === undefined ? '' : member('origin', origin)) +
     (outcome === undefined ? '' : member('outcome', outcome)) +
     (metas === undefined ? '' : metaMember(metas, view)) +
-    (context.audience.sessions === undefined ? '' : member('sessions', context.audience.sessions.marks)) +
+    (context.audience.sessions === undefined || isShell ? '' : member('sessions', context.audience.sessions.marks)) +
     (streamed === undefined ? '' : member('deadline', streamed.deadline) + member('react', streamed.react)) +
     (plain ? `,"values":{"search":${json(search)},"data":${json(data)}${postedMember(posted)}}` : '') +
     END

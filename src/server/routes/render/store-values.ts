@@ -7,7 +7,7 @@ import type { StoredPage, StoredValues } from '../../stores/cache/stored-shell.t
 /** Values of a page for everybody, and their text for hydration. */
 interface WrittenValues {
   readonly values: StoredValues
-  /** Frames of the value stream; the promises of the slots are open. */
+  /** Frames of the value stream; the promises of the slots, and that of the late facts, are open. */
   readonly chunks: readonly string[]
 }
 
@@ -20,27 +20,30 @@ export async function storeValues(
   page: StoredPage,
   slots: ReadonlyMap<string, Promise<unknown>>,
 ): Promise<WrittenValues> {
+  const late = new Promise<never>(() => undefined)
   const frameOf = createFrameWriter()
   const chunks: string[] = []
   const numbers = new Map<string, number>()
   let next = 0
+  let lateFacts = 0
   const take = (frame: Frame): Promise<unknown> => {
     chunks.push(frame.text)
     next = frame.next
     return Promise.all(
       frame.promises.map(async ([number, promise]) => {
+        if (promise === late) return void (lateFacts = number)
         const slot = [...slots].find(([, one]) => one === promise)
         if (slot === undefined) await take(frameOf(`${number},1,`, await promise))
         else numbers.set(slot[0], number)
       }),
     )
   }
-  await take(frameOf('', page))
+  await take(frameOf('', { ...page, late }))
   const text = chunks.join('')
   const shared = decode(text)
   await Promise.all(freezeValues(shared))
   const read = isJsonValue(shared) ? readerOf(shared) : freshReader(text)
-  return { values: { slots: numbers, next, bytes: text.length, read }, chunks }
+  return { values: { slots: numbers, late: lateFacts, next, bytes: text.length, read }, chunks }
 }
 
 function readerOf(shared: StoredPage): StoredValues['read'] {

@@ -10,6 +10,8 @@ export interface StoredValues {
   read(): StoredPage | Promise<StoredPage>
   /** Numbers of the promises of the slots in the value stream of the hydration data, by segment id. */
   readonly slots: ReadonlyMap<string, number>
+  /** Number of the promise of the `LateFacts` there. */
+  readonly late: number
   /** Number of the first node that follows in that stream. */
   readonly next: number
   /** About what it takes in memory. */
