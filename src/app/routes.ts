@@ -19,7 +19,11 @@ export const routes = defineRoutes({
     forbidden: () => import('./site/fallbacks/root-forbidden.tsx'),
     unauthorized: () => import('./site/fallbacks/root-unauthorized.tsx'),
   },
-  '/(site)': { layout: () => import('./site/layout.tsx'), page: () => import('./home/page.tsx') },
+  '/(site)': {
+    layout: () => import('./site/layout.tsx'),
+    page: () => import('./home/page.tsx'),
+    loader: () => import('./home/loader.server.ts'),
+  },
 
   '/(site)/docs': {
     ...areaFallbacks,
@@ -47,6 +51,11 @@ export const routes = defineRoutes({
   '/(site)/lab/params/new': { page: () => import('./lab/params/new-page.tsx') },
   '/(site)/lab/files/[...path]': { page: () => import('./lab/files/page.tsx') },
   '/(site)/lab/filters/[[...filters]]': { page: () => import('./lab/filters/page.tsx') },
+
+  '/(site)/lab/mills/[id]': {
+    page: () => import('./lab/mills/page.tsx'),
+    loader: () => import('./lab/mills/loader.server.ts'),
+  },
 
   '/(site)/lab/stream': {
     page: () => import('./lab/stream/page.tsx'),

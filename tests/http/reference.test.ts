@@ -95,6 +95,7 @@ describe.for(hosts)('the reference application by $name', ({ start }) => {
         [testId('error', 'Application error: a server-side exception has occurred'), 'Digest: '],
       ],
       ['/lab/landed', 200, []],
+      ['/lab/mills/none', 404, [testId('fallback', '')]],
       ['/lab/flaky/never', 200, [testId('attempts', '1')]],
       ['/lab/flaky/at-first?fail=1', 503, [testId('error', ''), 'noindex']],
       ['/lab/inspector', 200, ['needs JavaScript']],
@@ -149,6 +150,32 @@ describe.for(hosts)('the reference application by $name', ({ start }) => {
       const late = await get('/lab/redirect/late')
       expect(late.status).toBe(200)
       expect(late.body.toString()).toContain('http-equiv="refresh" content="0;url=/lab/landed"')
+    })
+
+    test('the home page streams its last part to browsers, and has all that it says in its first', async () => {
+      const browser = await get('/', { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' })
+      const parts = [
+        '--shell-sent:"',
+        'npx --package',
+        'Misses',
+        'MillPage',
+        'id="comparison"',
+        'data-testid="rest">waits<',
+      ]
+      const arrivals = [...parts, / data-testid="rest">[\d,]+ ms</.exec(browser.text)?.[0] ?? 'no rest'].map(
+        (text) => browser.chunks.find(({ bytes }) => bytes.includes(text))?.arrival ?? Number.NaN,
+      )
+      expect(Math.max(...arrivals.slice(0, -1))).toBeLessThan(arrivals.at(-1) ?? 0)
+      expect(browser.text).toContain('og:title')
+    })
+
+    test('the home page waits for no crawler: it comes as a whole, the same each time', async () => {
+      const crawler = { 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' }
+      const [first, second] = [await get('/', crawler), await get('/', crawler)]
+      expect(first.text).toContain('came with the shell')
+      expect(first.text).not.toContain('--shell-sent')
+      expect([first.status, first.header('etag')]).toEqual([200, second.header('etag')])
+      expect(first.header('etag')).toBeDefined()
     })
 
     test('the shell of a stream comes before its hole', async () => {

@@ -1,128 +1,133 @@
-import { Link } from 'millrace'
+import { external, Link, type PageProps } from 'millrace'
 import { SiteHeader } from '../site/header.tsx'
 import { MainArea } from '../site/main-area.tsx'
-import { CodeSample } from './code-sample.tsx'
-import { RaceDrawing } from './race-drawing.tsx'
+import { Comparison } from './comparison.tsx'
+import { Example } from './example.tsx'
+import { Figures } from './figures.tsx'
+import { StreamPanel } from './stream-panel.tsx'
 import styles from './page.module.css'
 
+type Props = PageProps<'/', typeof import('./loader.server.ts')>
+
+const CLAIM = 'A React application server for teams that run Express'
+
 export const metadata = {
-  title: 'React on Express, streamed',
+  title: CLAIM,
+  description:
+    'Millrace renders React 19 on your Express 5 server: streamed pages with correct status codes, typed routes, loaders, forms that work without JavaScript, and error reports.',
   canonical: '/',
-  openGraph: { title: 'Millrace', type: 'website' },
+  openGraph: { title: `Millrace: ${CLAIM.toLowerCase()}`, type: 'website', url: '/' },
 }
 
-/** What a visitor sees first: what this is, that it works, and where to read on. */
-export default function HomePage() {
+/** What sets Millrace apart from the frameworks of `/docs/comparison`, and a page where it can be seen. */
+const POINTS: readonly {
+  readonly title: string
+  readonly text: string
+  readonly href: string
+  readonly label: string
+}[] = [
+  {
+    title: 'A 404 is a 404',
+    text: 'What a loader awaits decides the status, while the page streams. The HTML of the error page is in the response, for crawlers and for visitors without JavaScript.',
+    href: '/lab/not-found',
+    label: 'Ask for a page that is missing',
+  },
+  {
+    title: 'A form runs once',
+    text: 'A double click, a reload or a lost connection does not run an action again. Forms are plain HTML and work before the scripts have loaded.',
+    href: '/lab/guestbook',
+    label: 'Sign the guestbook',
+  },
+  {
+    title: 'One page for all, one part for you',
+    text: 'The server keeps a page and sends it to everybody. The part that belongs to a visitor follows in the same response.',
+    href: '/lab/shell/1',
+    label: 'See a kept page with your name',
+  },
+  {
+    title: 'The cache says why',
+    text: 'Each answer names the reason for a hit or a miss. Shared data that reads a cookie is refused, so nobody gets the data of others.',
+    href: '/lab/kept/1',
+    label: 'Keep a page, then drop it',
+  },
+  {
+    title: 'Types without generated files',
+    text: 'The pattern types params, loaders and links. A link that lacks a param does not compile.',
+    href: '/lab/params/42',
+    label: 'Look at one dynamic segment',
+  },
+  {
+    title: 'Errors reach you, and nobody else',
+    text: 'A browser gets the digest of a failure. The log and the report of your own server have the rest, from both sides.',
+    href: '/lab/reports',
+    label: 'Read what has failed here',
+  },
+]
+
+/** What a visitor sees first: what this is and for whom, how to get it, and that it works. */
+export default function HomePage({ data }: Props) {
+  const { release, published, example, rest, startedAt } = data
   return (
     <>
       <SiteHeader current="home" />
       <MainArea>
-        <section className={styles['hero']}>
-          <h1>A React application server, on the Express you know.</h1>
-          <p>
-            Millrace renders on the server and sends each page as soon as it can be read. One table of routes is shared
-            by server and browser.
-          </p>
-          <p className={styles['calls']}>
-            <Link href="/docs/getting-started" className={styles['call']}>
-              Write a first page
-            </Link>
-            <Link href="/lab">See it work in the lab</Link>
-          </p>
-        </section>
-
-        <figure className={styles['race']}>
-          <RaceDrawing />
-          <figcaption>A mill race is the narrow channel that leads water to a mill wheel.</figcaption>
-        </figure>
-
-        <section aria-labelledby="what" className={styles['points']}>
-          <h2 id="what">What it does</h2>
-          <dl>
-            <div>
-              <dt>Streams what is ready</dt>
-              <dd>
-                A loader may return promises. The page goes out without waiting for them, and each hole is filled in the
-                same response. <Link href="/lab/stream?delay=1000">Watch one fill.</Link>
-              </dd>
-            </div>
-            <div>
-              <dt>Correct status codes</dt>
-              <dd>
-                What a loader awaits decides the status: 404, 403, 401, a redirect or 500, with the fallback page in the
-                body of the response.{' '}
-                <Link href="/lab/not-found" prefetch="none">
-                  Look for a page that is not there.
+        <div className={styles['sections']}>
+          <div className={styles['hero']}>
+            <section className={styles['claim']}>
+              <h1>{CLAIM}.</h1>
+              <p className={styles['lede']}>
+                Millrace streams React 19 pages from your Express 5 server. Status codes are correct, forms work without
+                JavaScript, and your middleware keeps working.
+              </p>
+              <p className={styles['calls']}>
+                <Link href="/docs/getting-started" className="button button-main">
+                  Get started
                 </Link>
-              </dd>
-            </div>
-            <div>
-              <dt>Types the URL</dt>
-              <dd>
-                A pattern such as <code>/lab/params/[id]</code> types its params, its loader and the links to it.{' '}
-                <Link href="/docs/routes">Read about routes.</Link>
-              </dd>
-            </div>
-            <div>
-              <dt>Works without JavaScript</dt>
-              <dd>
-                Links and forms are plain HTML and work before the scripts have loaded, and without them. Pages of the
-                lab that need JavaScript say so.
-              </dd>
-            </div>
-            <div>
-              <dt>Redirects, rewrites and headers</dt>
-              <dd>
-                Rules have the shapes of Next.js. A rule that Millrace cannot run stops the build, with its name.{' '}
-                <Link href="/docs/rules">Read about rules.</Link>
-              </dd>
-            </div>
-            <div>
-              <dt>Keeps failures to itself</dt>
-              <dd>
-                A browser gets the digest of a server error, and not its message or stack. The log line has the same
-                digest. <Link href="/docs/fallbacks-and-errors">Read about failures.</Link>
-              </dd>
-            </div>
-          </dl>
-        </section>
-
-        <section aria-labelledby="page" className={styles['sample']}>
-          <div>
-            <h2 id="page">A page and its loader</h2>
-            <p>
-              The loader runs on the server and never reaches the browser. Its return type is the type of the page’s
-              data. What is awaited there is part of the shell; what is not, streams.
-            </p>
-            <p>
-              <Link href="/docs/loaders">Read about loaders.</Link>
-            </p>
+                <Link href="/lab" className="button">
+                  See it run in the lab
+                </Link>
+              </p>
+              <div className={styles['get']}>
+                <p>
+                  Version {release.version}, {release.license} licence, Node 24 or newer. The package is not in the
+                  registry yet. Make the archive in a clone of{' '}
+                  {release.code === undefined ? 'the repository' : <a href={release.code}>the repository</a>}, and a new
+                  application from it:
+                </p>
+                <pre>
+                  <code>
+                    {`npm ci && npm run package\nnpx --package ./millrace-${release.version}.tgz millrace new my-app`}
+                  </code>
+                </pre>
+              </div>
+            </section>
+            <StreamPanel rest={rest} startedAt={startedAt} />
           </div>
-          <CodeSample label="Example of a page and its loader" text={SAMPLE} />
-        </section>
+
+          {published === undefined ? null : <Figures {...published} />}
+
+          <Example files={example} />
+
+          <section aria-labelledby="points" className={styles['points']}>
+            <h2 id="points">What sets it apart</h2>
+            <ul>
+              {POINTS.map(({ title, text, href, label }) => (
+                <li key={href}>
+                  <h3>{title}</h3>
+                  <p>{text}</p>
+                  <p>
+                    <Link href={external(href)} prefetch="none">
+                      {label}
+                    </Link>
+                  </p>
+                </li>
+              ))}
+            </ul>
+          </section>
+
+          <Comparison />
+        </div>
       </MainArea>
     </>
   )
 }
-
-const SAMPLE = `// loader.server.ts
-export async function loader({ params }: LoaderArgs<'/mills/[id]'>) {
-  const mill = await findMill(params.id)
-  if (mill === undefined) notFound()
-  return { mill, level: readGauge(mill) } // level is not awaited
-}
-
-// page.tsx
-type Loader = typeof import('./loader.server.ts')
-type Props = PageProps<'/mills/[id]', Loader>
-
-export default function Page({ data }: Props) {
-  return (
-    <article>
-      <h1>{data.mill.name}</h1>
-      <Suspense fallback="Reading the gauge …">
-        <Level of={data.level} />
-      </Suspense>
-    </article>
-  )
-}`

@@ -82,6 +82,11 @@ export const LAB_GROUPS: readonly LabGroup[] = [
     prefetch: 'viewport',
     entries: [
       {
+        href: '/lab/mills/upper',
+        title: 'A whole page',
+        look: 'The example of the home page: a route, a loader with a deferred value, a page and a form.',
+      },
+      {
         href: '/lab/stream?delay=1000',
         title: 'Streaming',
         look: 'The shell is there at once; the hole is filled in the same response.',

@@ -11,6 +11,7 @@ import './styles/fonts.css'
 import './styles/tokens.css'
 import './styles/base.css'
 import './styles/chrome.css'
+import './styles/code.css'
 import './styles/print.css'
 
 export const metadata: Metadata = {
