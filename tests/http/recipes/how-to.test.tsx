@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { pino } from 'pino'
 import request from 'supertest'
 import { createTestApp } from 'millrace/testing'
 import type { LoaderArgs } from 'millrace/server'
@@ -10,12 +11,16 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { fencedBlocks } from '../../unit/app/handbook-samples.ts'
 import * as prices from '../../fixtures/recipes/how-to/api/prices.server.ts'
 import * as payment from '../../fixtures/recipes/how-to/hooks/payment.server.ts'
+import { startNightly } from '../../fixtures/recipes/how-to/jobs/nightly.server.ts'
 import { LocalTime } from '../../fixtures/recipes/how-to/local-time.tsx'
 import { add } from '../../fixtures/recipes/how-to/parts/actions.server.ts'
 import * as partsLoader from '../../fixtures/recipes/how-to/parts/loader.server.ts'
 import PartsPage from '../../fixtures/recipes/how-to/parts/page.tsx'
 import * as themeLoader from '../../fixtures/recipes/how-to/theme/layout.server.ts'
 import ThemeLayout from '../../fixtures/recipes/how-to/theme/layout.tsx'
+
+import TranslatedPage from '../../fixtures/recipes/how-to/translated-page.tsx'
+import { makeTempDir } from '../../support/temp-dir.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../../..')
 const RECIPES = join(PROJECT, 'tests/fixtures/recipes/how-to')
@@ -42,6 +47,7 @@ function opened() {
       '/parts': { page: () => Promise.resolve({ default: PartsPage }), loader: () => Promise.resolve(partsLoader) },
       '/parts/new': { page: () => Promise.resolve({ default: NewPartPage }) },
       '/parts/[id]': { page: () => Promise.resolve({ default: () => <h1>A part</h1> }) },
+      '/[locale]/parts': { page: () => Promise.resolve({ default: TranslatedPage }) },
       '/api/prices': { handler: () => Promise.resolve(prices) },
       '/hooks/payment': { handler: () => Promise.resolve(payment) },
     },
@@ -56,7 +62,7 @@ test('the chapter shows what the tests below run', async () => {
     const [line, path] = /^(?:\/\/|\/\*) src\/app\/(\S+)(?: \*\/)?\n/.exec(code) ?? []
     return line === undefined || path === undefined ? [] : [{ path, code: code.slice(line.length) }]
   })
-  expect(shown.map(({ path }) => path)).toHaveLength(9)
+  expect(shown.map(({ path }) => path)).toHaveLength(12)
   for (const { path, code } of shown) expect(`${code}\n`).toBe(await readFile(join(RECIPES, path), 'utf8'))
 })
 
@@ -110,6 +116,31 @@ test('a redirect behind a try is followed, and a failure in it becomes a state',
   expect(done.url).toMatch(/\/parts\/\d+$/)
   const refused = await (await visitor.get('/parts/new')).submit('form[action*=_action]', { name: 'Part 1' })
   expect(refused.text('[role=alert]')).toContain('Part 1 is there already')
+})
+
+test('a page has the texts of the language in its URL', async () => {
+  const textsOf = async (path: string) => {
+    const page = await opened().visitor().get(path)
+    return [page.text('h1'), page.text('p')]
+  }
+  expect(await textsOf('/en/parts')).toEqual(['Parts', '3 parts'])
+  expect(await textsOf('/de/parts')).toEqual(['Teile', '3 Teile'])
+})
+
+test('a job runs once a night, in one of two processes', async () => {
+  vi.useFakeTimers({ now: new Date('2026-03-01T02:58:30Z'), toFake: ['Date', 'setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  await using temp = await makeTempDir('nightly')
+  const work = vi.fn<() => Promise<void>>(() => Promise.resolve())
+  const server = { dataDir: temp.path, log: pino({ level: 'silent' }), signal: new AbortController().signal }
+  const stops = [1, 2].map((worker) => startNightly({ ...server, worker, revalidate: async () => {} }, 'drafts', work))
+  vi.advanceTimersByTime(60_000)
+  expect(work).not.toHaveBeenCalled()
+  vi.advanceTimersByTime(5 * 60_000)
+  expect(work).toHaveBeenCalledOnce()
+  vi.advanceTimersByTime(24 * 3_600_000)
+  expect(work).toHaveBeenCalledTimes(2)
+  for (const stop of stops) stop()
 })
 
 test('a list has pages with links, and a wrong number is the first page', async () => {
