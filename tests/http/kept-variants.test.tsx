@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import type { VariantRequest } from '../../src/shared/route-definition.ts'
 import { counted, drop, numberOf, statusOf, visit } from '../support/kept-pages.tsx'
+import { slotOf, slotted } from '../support/kept-shells.tsx'
 import { tinyApp } from '../support/tiny-app.tsx'
 
 const says = ({ variants }: LoaderArgs) => variants['language'] ?? 'nobody'
@@ -100,6 +101,27 @@ describe('a page with variants', () => {
       ])
     }
     expect(site.logs.filter(({ reason }) => reason === 'variant language failed')).toHaveLength(1)
+  })
+
+  test('says the same to visitor, on shells, for clicks and in private answers', async () => {
+    const { state, route } = slotted(({ context, variants }) => ({
+      name: `${context.cookie('visitor') ?? 'nobody'} reads ${variants['language']}`,
+    }))
+    const plain = { page: route.page, loader: route.loader }
+    const site = tinyApp({ routes: { '/': { ...route, variants: { language } }, '/plain': plain } as never })
+    for (const [cookies, name] of [
+      ['language=de', 'nobody'],
+      ['language=de; visitor=ann', 'ann'],
+      ['visitor=bob', 'bob'],
+    ] as const) {
+      const expected = `${name} reads ${cookies.includes('de') ? 'de' : 'en'}`
+      expect(slotOf(await visit(site, '/', { Cookie: cookies }))).toBe(expected)
+      expect((await visit(site, '/_m/data/', { Cookie: cookies })).text).toContain(expected)
+    }
+    expect(state.made).toBe(2)
+    const robot = { 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)', Cookie: 'language=de; visitor=ann' }
+    expect(slotOf(await visit(site, '/', robot))).toBe('ann reads de')
+    expect(slotOf(await visit(site, '/plain', { Cookie: 'visitor=ann' }))).toBe('ann reads undefined')
   })
 
   test('may depend on the host, and sees the header of nobody else', async () => {

@@ -159,7 +159,7 @@ type AnyLoader = (args: never) => unknown
 export interface VisitorArgs<
   Pattern extends EntryPattern = never,
   Loader extends AnyLoader | undefined = undefined,
-> extends Pick<LoaderArgs<Pattern>, 'request' | 'signal'> {
+> extends Pick<LoaderArgs<Pattern>, 'request' | 'signal' | 'variants'> {
   /** As the loader gets them. */
   readonly params: Loader extends (args: { readonly params: infer OwnParams }) => unknown ? OwnParams : Params<Pattern>
   /** As the loader gets them. */

@@ -58,9 +58,12 @@ export function loader({ params }: LoaderArgs<'/mills/[id]'>) {
 }
 export function GET() { return Response.json({}) }
 `,
-  'words.server.ts': `import type { LoaderArgs } from 'millrace/server'
+  'words.server.ts': `import type { LoaderArgs, VisitorArgs } from 'millrace/server'
 export function loader({ variants }: LoaderArgs<'/words/[id]'>) {
   return { mill: String(variants['language']) + (variants['site'] ?? '') }
+}
+export function visitor({ variants, data }: VisitorArgs<'/words/[id]', typeof loader>) {
+  return String(variants['language']) + data.mill
 }
 `,
   'page.tsx': `import { external, Form, href, Link, redirect, useLoaderData, useLocation, useNavigate, useParams, useSearch, type PageProps } from 'millrace'
@@ -116,6 +119,10 @@ export const uses = [
 const SLIPS: readonly (readonly [line: string, says: string])[] = [
   [
     `export const is = (args: import('millrace/server').LoaderArgs<'/words/[id]'>) => args.variants.language === 'fr'`,
+    'no overlap',
+  ],
+  [
+    `export const is = (args: import('millrace/server').VisitorArgs<'/words/[id]'>) => args.variants.language === 'fr'`,
     'no overlap',
   ],
   [

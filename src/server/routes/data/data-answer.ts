@@ -102,9 +102,11 @@ export class DataAnswer {
   #tellLateSessions(told = ''): void {
     const sessions = this.#context.audience.openSessions()
     let last = told
-    sessions.onNote = () => {
+    // Named before it is assigned: written in place, it would keep the request alive for long (docs/decisions/0028).
+    const onNote = (): void => {
       if (this.#hasBody && sessions.marks !== last) this.#writer.sessions((last = sessions.marks))
     }
+    sessions.onNote = onNote
   }
 
   segment(id: string, values: SegmentValues, meta: SegmentMeta): void {

@@ -56,7 +56,8 @@ function startVisitor({ loader, module, visitor, page, data }: SlotCall, context
   const begin = (params: LoaderArgs['params'], checked: SegmentSearch): Promise<unknown> => {
     if ('failed' in checked) throw checked.failed
     if ('issues' in checked) throw new TypeError(`The search params of ${loader.id} are not valid for its visitor`)
-    return callVisitor({ params, search: checked, facts, context }, visitor, data)
+    const { variants } = page.route.definition
+    return callVisitor({ params, search: checked, facts, context, variants }, visitor, data)
   }
   const isReady = module.params === undefined && !(search instanceof Promise)
   if (isReady && !('failed' in search) && !('issues' in search)) return begin(own, search)

@@ -1,11 +1,13 @@
 import { isControlFlow } from '../../../shared/control-flow.ts'
 import { decodeValues } from '../../../shared/protocol/decode-value-text.ts'
 import { encodeValues } from '../../../shared/protocol/encode-values.ts'
+import type { Variants } from '../../../shared/route-definition.ts'
 import type { RawSearch } from '../../../shared/raw-search.ts'
 import type { LoaderArgs, LoaderContext, ServerModule, VisitorArgs } from '../../api/loader-types.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { variantsOf, type ChosenVariants } from '../../request/variants.ts'
 import { VisitorAnswerError, VisitorContext } from '../../request/visitor-context.ts'
 import { toWebRequest } from '../../request/web-request.ts'
 import { freezeValues } from '../../values/freeze-values.ts'
@@ -30,6 +32,8 @@ interface VisitorCall {
   readonly search: { readonly parsed: unknown } | { readonly raw: RawSearch }
   readonly facts: SegmentFacts
   readonly context: RequestContext
+  /** Of the page's entry. */
+  readonly variants?: Variants | undefined
 }
 
 /** The function of a segment's module, if it has one. */
@@ -72,9 +76,13 @@ class Arguments implements VisitorArgs {
   get signal(): AbortSignal {
     return this.#call.context.signal
   }
+
+  get variants(): ChosenVariants['values'] {
+    return variantsOf(this.#call.variants, this.#call.context).values
+  }
 }
 
-const ownArguments = ownGetters(Arguments.prototype, ['search', 'request', 'signal'])
+const ownArguments = ownGetters(Arguments.prototype, ['search', 'request', 'signal', 'variants'])
 
 /**
  * Runs the function. Its failure is reported once, and never an unhandled rejection.
