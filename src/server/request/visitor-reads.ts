@@ -3,6 +3,7 @@ import { parseCookie } from 'cookie'
 import type { OpensSessions } from '../secrets/sealed-cookie.ts'
 
 const MOST_COOKIES = 32 // a page that asks for more depends on who asks, whatever the cookies
+const LONGEST_NAME = 200 // characters, of a cookie; a longer one is what a visitor has sent
 const MOST_KINDS = 16 // of sessions: an application that declares one for each request fills no memory
 const COOKIE = 'cookie '
 const HOST_PREFIX = '__Host-'
@@ -50,7 +51,7 @@ export class VisitorReads {
       const name = what.slice(COOKIE.length)
       // Some browsers have sessions of a local server without the prefix.
       this.#cookies.add(name).add(name.startsWith(HOST_PREFIX) ? name.slice(HOST_PREFIX.length) : name)
-      if (this.#cookies.size <= MOST_COOKIES) return
+      if (this.#cookies.size <= MOST_COOKIES && name.length <= LONGEST_NAME) return
     }
     this.#isOfAll = true
     this.#cookies.clear()

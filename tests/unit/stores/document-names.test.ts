@@ -39,3 +39,18 @@ test('copies of many clients make room for each other, the oldest first', () => 
 
   expect(dropped).toEqual(made.slice(0, 2))
 })
+
+test('names are short and apart, however long what visitors send is', () => {
+  const names = createDocumentNames()
+  const all = new SearchUses()
+  all.useAll()
+  const made = new Set<string>()
+  for (let n = 0; n < 100; n += 1) {
+    const asked = { ...copyOf(`${n}${'x'.repeat(8_000)}`), page: JSON.stringify([`/${'y'.repeat(8_000)}${n % 10}`]) }
+    const name = names.learn(asked, all, '192.0.2.1', () => undefined)
+    expect(names.find(asked)).toBe(name)
+    made.add(name)
+  }
+  expect(made.size).toBe(100)
+  expect(Math.max(...[...made].map((name) => name.length))).toBeLessThanOrEqual(200)
+})

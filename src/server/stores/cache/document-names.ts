@@ -1,14 +1,17 @@
 /**
  * Tells the kept documents of a page apart by the search params that were read during rendering, as `Vary` does with
  * headers. Unread params do not make a new document, so `?x=1..n` cannot fill the cache. Bounds: 1,000 pages with 32
- * copies each; the oldest go first, those of a client with more than a quarter before all others.
+ * copies each, whose names have 200 characters at most; the oldest go first, those of a client with more than a quarter
+ * before all others.
  */
+import { hash } from 'node:crypto'
 import type { RawSearch } from '../../../shared/raw-search.ts'
 import type { SearchListener } from '../../values/track-search.ts'
 import { createLruCache } from './lru-cache.ts'
 
 const MOST_PAGES = 1_000
 const MOST_COPIES = 32
+const LONGEST_NAME = 200 // characters; a URL may have thousands, and a hash stands for longer names
 const MOST_PARAMS = 32 // a loader that reads the params a visitor names counts as reading all
 
 /** A requested document. */
@@ -33,7 +36,7 @@ export class SearchUses implements SearchListener {
     if (this.#keys === 'all' || this.#keys.has(key)) return
     this.version += 1
     this.#keys.add(key)
-    if (this.#keys.size > MOST_PARAMS) this.#keys = 'all'
+    if (this.#keys.size > MOST_PARAMS || key.length > LONGEST_NAME) this.#keys = 'all'
   }
 
   useAll(): void {
@@ -94,13 +97,13 @@ interface Page {
 
 export function createDocumentNames(): DocumentNames {
   const pages = createLruCache<Page>({ entries: MOST_PAGES, bytes: MOST_PAGES })
-  const nameOf = (asked: AskedDocument, { uses }: Page): string => `${asked.page} ${uses.nameOf(asked)}`
+  const nameOf = (asked: AskedDocument, { uses }: Page): string => shortName(`${asked.page} ${uses.nameOf(asked)}`)
   /** The last answer of `find`: the next request mostly asks for the same, and a new text costs each map a hash. */
   const last: { asked?: AskedDocument; uses?: SearchUses; version?: number; name: string } = { name: '' }
 
   return {
     find(asked) {
-      const page = pages.get(asked.page)
+      const page = pages.get(shortName(asked.page))
       if (page === undefined) return undefined
       const { uses } = page
       if (last.asked !== asked || last.uses !== uses || last.version !== uses.version) {
@@ -109,8 +112,9 @@ export function createDocumentNames(): DocumentNames {
       return last.name
     },
     learn(asked, uses, client, drop) {
-      const page = pages.get(asked.page) ?? { uses: new SearchUses(), names: new Map<string, string>() }
-      pages.set(asked.page, page, 1, client)
+      const key = shortName(asked.page)
+      const page = pages.get(key) ?? { uses: new SearchUses(), names: new Map<string, string>() }
+      pages.set(key, page, 1, client)
       page.uses.join(uses)
       const { names } = page
       const name = nameOf(asked, page)
@@ -125,4 +129,9 @@ export function createDocumentNames(): DocumentNames {
       return name
     },
   }
+}
+
+/** A name begins with a bracket, and a hash does not. */
+function shortName(name: string): string {
+  return name.length > LONGEST_NAME ? hash('sha256', name, 'base64url') : name
 }
