@@ -48,13 +48,14 @@ export function createAskedPages(): typeof askedPage {
   return (page, context) => {
     const { route, search } = page
     const { pathname } = context
-    if (route.dynamic || route.definition.variants !== undefined || search !== '' || context.search !== '') {
-      return askedPage(page, context)
-    }
+    if (route.dynamic || route.definition.variants !== undefined) return askedPage(page, context)
     const host = hostOf(context)
     const secure = isSecure(context.clientAddress)
     const before = last.get(route)
-    if (before?.host === host && before.secure === secure && before.pathname === pathname) return before.asked
+    if (before?.host === host && before.secure === secure && before.pathname === pathname) {
+      const [sent, rewritten] = before.asked.queries
+      if (sent === context.search && rewritten === search) return before.asked
+    }
     const asked = askedPage(page, context)
     last.set(route, { host, secure, pathname, asked })
     return asked
