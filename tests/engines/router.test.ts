@@ -1,4 +1,5 @@
 /** What depends on how an engine keeps its history and its documents: blockers, races, deployments. */
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EnginePage } from '../support/engines/engine-page.ts'
 import { expectHeading, expectShown, press, travel, type, visit } from '../support/engines/engine-visits.ts'
@@ -88,6 +89,33 @@ describe.for(findEngines())('the router in $name', (engine) => {
     await expectHeading(page, 'Home')
     expect(await page.run(() => location.pathname)).toBe('/')
     expect(await isSameDocument(page)).toBe(true)
+  })
+
+  test('an early shell is alive before its page is there, and the page in it after that', async () => {
+    const path = `/early/${randomUUID()}`
+    const isNamed = (text: string): boolean =>
+      [...document.querySelectorAll('button')].some((one) => one.textContent === text)
+    await open(page, '/')
+    await page.run((to) => void setTimeout(() => location.assign(to)), path)
+    // The driver of WebKit answers when all of a document is there.
+    const seesShell = engine.name !== 'WebKit'
+    if (seesShell) {
+      await page.until((to) => location.pathname === to && history.state?.millrace !== undefined, path)
+      await press(page, 'shell 0')
+      await page.until(isNamed, 'shell 1')
+      expect(await page.run(() => document.querySelector('h1'))).toBe(null)
+    }
+    await fetch(`${deployment.origin}${path}/gate`, { method: 'POST', body: 'mill' })
+    await expectHeading(page, 'Run 1 1')
+    await page.until(() => history.state?.millrace !== undefined)
+    if (!seesShell) await press(page, 'shell 0')
+    await page.until(isNamed, 'shell 1')
+    await press(page, 'page 0')
+    await page.until(isNamed, 'page 1')
+    await press(page, '/mills/1')
+    await expectHeading(page, 'Mill 1')
+    await travel(page, -1)
+    await expectHeading(page, 'Run 1 1')
   })
 
   test('a deployment is one document load, and what was typed is still there', async () => {

@@ -108,6 +108,35 @@ describe.for(findEngines())('$name', (engine) => {
     expect(await shown()).not.toBe(made)
   })
 
+  test('a kept shell has a slot for each visitor, with document and click, and goes when an action drops it', async () => {
+    const path = `/lab/shell/${randomUUID()}?s=600`
+    const shown = (): Promise<string | null | undefined> =>
+      page.run(() => document.querySelector('[data-testid=rendered-at]')?.textContent)
+    const made: unknown[] = []
+    for (const name of ['nobody', 'ann', 'bob']) {
+      await visit(page, `${server.origin}/lab`)
+      await page.run((value) => {
+        document.cookie = `visitor=${value}; path=/; max-age=${value === 'nobody' ? 0 : 600}`
+      }, name)
+      await visitWatched(page, path)
+      await expectShown(page, 'visitor', name)
+      await press(page, 'Greet (0)')
+      await expectShown(page, 'greet', 'Greet (1)')
+      made.push(await shown())
+    }
+    expect(new Set(made).size).toBe(1)
+    await follow(page, `/lab/shell/${randomUUID()}?s=600`)
+    await page.until((text) => document.querySelector('[data-testid=rendered-at]')?.textContent !== text, made[0])
+    await expectShown(page, 'visitor', 'bob')
+    await travel(page, -1)
+    await page.until((text) => document.querySelector('[data-testid=rendered-at]')?.textContent === text, made[0])
+    await expectShown(page, 'visitor', 'bob')
+    await press(page, 'Drop the shell')
+    await page.until((text) => document.querySelector('[data-testid=rendered-at]')?.textContent !== text, made[0])
+    await expectShown(page, 'visitor', 'bob')
+    await expectSound(page)
+  })
+
   test('back from a fragment leads to where a visitor was before it', async () => {
     await visitWatched(page, '/lab')
     await scroll(page, 150)
