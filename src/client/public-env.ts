@@ -1,4 +1,4 @@
-import { bindPublicEnv, boundPublicEnv, PUBLIC_ENV_ID, type PublicEnv } from '../shared/public-env.ts'
+import { bindPublicEnv, boundPublicEnv, parsePublicEnv, PUBLIC_ENV_ID, type PublicEnv } from '../shared/public-env.ts'
 
 /**
  * The variables that the application's `defineEnv` names as `public`, with the values that the server was started with. Works
@@ -25,7 +25,7 @@ function readDocument(): object {
         'env, call publicEnv inside of functions only, and send workers its result by postMessage.',
     )
   }
-  const values: object = Object.freeze(JSON.parse(block.textContent) as object)
+  const values = parsePublicEnv(block.textContent)
   bindPublicEnv(values)
   return values
 }

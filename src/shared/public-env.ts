@@ -22,6 +22,11 @@ export type PublicEnv = Register extends { readonly env: WithPublic<infer Values
 /** Id of the data block, a child of the head. */
 export const PUBLIC_ENV_ID = 'millrace-env'
 
+/** Reads the values: nobody can change what all share. */
+export function parsePublicEnv(json: string): object {
+  return JSON.parse(json, (_, value: unknown) => Object.freeze(value)) as object
+}
+
 /** Of this process or page. Bound once at the start; where tests start several applications, those of the last. */
 const bound: { values?: object | undefined } = {}
 

@@ -1,4 +1,4 @@
-import { onTestFinished, describe, expect, test } from 'vitest'
+import { onTestFinished, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { publicEnv } from 'millrace'
 import { createApp, defineEnv } from 'millrace/server'
@@ -66,6 +66,8 @@ describe('public configuration', () => {
   test.for([
     ['is not set', { API_URL: undefined }, /^API_URL: is not set$/],
     ['may be left out by the schema', { MAYBE: undefined }, /^MAYBE: is not set, and browsers need it$/],
+    ['is what every object has', { ['__proto__']: undefined }, /^__proto__: is not set, and browsers need it$/],
+    ['is another of those', { constructor: undefined }, /^constructor: is not set, and browsers need it$/],
     ['is nothing for JSON', { SINCE: '2026-01-01' }, /^SINCE: browsers need it, and JSON cannot represent its value$/],
   ] as const)('stops the start by name if it %s', ([, changes, fault]) => {
     const env = defineEnv(
@@ -87,5 +89,22 @@ describe('public configuration', () => {
     const { status, html } = await started({}, defineEnv(z.object({})))
     expect([status, html.includes('millrace-env')]).toEqual([500, false])
     expect(publicEnv).toThrow(/postMessage/)
+  })
+
+  test('is frozen to its depth on both sides', async () => {
+    const parsed = z.string().transform((text) => JSON.parse(text) as { host: string }[])
+    const env = () => defineEnv(z.object({ SERVERS: parsed }), { public: ['SERVERS'] })
+    const SERVERS = '[{"host":"a"}]'
+    const expectFrozen = (): void => {
+      const servers = publicEnv()['SERVERS'] as unknown as { host: string }[]
+      expect(() => servers.push({ host: 'b' })).toThrow(TypeError)
+      expect(() => Object.assign(servers[0] ?? {}, { host: 'b' })).toThrow(TypeError)
+    }
+    const { html } = await started({ SERVERS }, env())
+    expectFrozen()
+    await started({}, defineEnv(z.object({})))
+    const [, textContent = ''] = /id="millrace-env">(.*?)<\/script>/.exec(html) ?? []
+    vi.stubGlobal('document', { querySelector: () => ({ textContent }) })
+    expectFrozen()
   })
 })

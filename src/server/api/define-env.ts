@@ -1,5 +1,5 @@
 import { isJsonValue } from '../../shared/protocol/hydration-data.ts'
-import type { WithPublic } from '../../shared/public-env.ts'
+import { parsePublicEnv, type WithPublic } from '../../shared/public-env.ts'
 import { checkValue, issuePath, type Schema, type SchemaOutput } from '../../shared/schema.ts'
 import { ConfigError } from '../config/config.ts'
 
@@ -86,7 +86,7 @@ export function bindEnv(env: Env<object>, environment: Environment): object | un
 
 /** Both sides have a copy of what JSON makes of them. */
 function publicValues(values: object, names: readonly string[]): object {
-  const picked = names.map((name) => [name, (values as Record<string, unknown>)[name]] as const)
+  const picked = names.map((name) => [name, memberOf(values, name)] as const)
   const unset = picked.filter(([, value]) => value === undefined).map(([name]) => name)
   const [first, ...others] = unset
   if (first !== undefined) {
@@ -97,7 +97,12 @@ function publicValues(values: object, names: readonly string[]): object {
   }
   const odd = picked.find(([, value]) => !isJsonValue(value))
   if (odd !== undefined) throw new ConfigError(odd[0], 'browsers need it, and JSON cannot represent its value')
-  return Object.freeze(JSON.parse(JSON.stringify(Object.fromEntries(picked))) as object)
+  return parsePublicEnv(JSON.stringify(Object.fromEntries(picked)))
+}
+
+/** Not what every object has, such as `__proto__` and `constructor`. */
+function memberOf(values: object, name: string): unknown {
+  return name in Object.prototype && !Object.hasOwn(values, name) ? undefined : Reflect.get(values, name)
 }
 
 function readEnvironment(schema: Schema, environment: Environment): object {
