@@ -4,7 +4,7 @@ import { buildWarnings, thrownFailure, type FailureFacts, type PageReport, type 
 import { createDevSources, type SourceOptions } from './dev-sources.ts'
 import { createWarningPrinter } from './dev-warnings.ts'
 import { createTableWarnings } from './table-warnings.ts'
-import { describeSlowLoaders, drawWaterfall, type LoaderRun } from './loader-waterfall.ts'
+import { describeSlowLoaders, drawWaterfall, slowestLoader, type LoaderRun } from './loader-waterfall.ts'
 import type { ModuleServer } from '../compile/module-server.ts'
 import type { NewestBuild } from '../compile/newest-build.ts'
 import { describeFrames, foldStack, type RawFrame } from './stack-frames.ts'
@@ -71,8 +71,7 @@ export function createDevReports(options: ReportOptions, { channel, modules, new
   }
 
   function slowLoaders(loaders: readonly LoaderRun[]): void {
-    const [slowest] = loaders.toSorted((a, b) => b.end - b.start - (a.end - a.start))
-    const frame = sources.loaderFrame(slowest?.segment)
+    const frame = sources.loaderFrame(slowestLoader(loaders)?.segment)
     warnOfRequest({
       kind: 'slow',
       message: describeSlowLoaders(loaders),

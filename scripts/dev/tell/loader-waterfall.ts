@@ -6,6 +6,8 @@ export interface LoaderRun {
   readonly start: number
   /** Milliseconds since the start of the request. */
   readonly end: number
+  /** Of the page's loader with `shell: 'early'`: its document does not wait, a click does. Absent: the page waits. */
+  readonly waits?: 'nobody' | 'click'
 }
 
 const WIDTH = 40 // characters of the whole request
@@ -36,13 +38,21 @@ export function drawWaterfall(runs: readonly LoaderRun[]): string {
     .join('\n')
 }
 
+/** The slowest loader for which somebody waits. */
+export function slowestLoader(runs: readonly LoaderRun[]): LoaderRun | undefined {
+  return runs.filter(({ waits }) => waits !== 'nobody').toSorted((a, b) => b.end - b.start - (a.end - a.start))[0]
+}
+
 /** The rule and the way out for the slowest loader. */
 export function describeSlowLoaders(runs: readonly LoaderRun[]): string {
-  const [slowest] = runs.toSorted((a, b) => b.end - b.start - (a.end - a.start))
+  const slowest = slowestLoader(runs)
   if (slowest === undefined) return ''
+  const { segment, start, end, waits } = slowest
   const together = runs.length > 1 ? ' All loaders of a page start together, so the page waits for the slowest.' : ''
+  const others =
+    waits === undefined && segment.endsWith('#page') ? ", or send the layouts first with shell: 'early'" : ''
   return (
-    `The loader of ${slowest.segment} took ${Math.round(slowest.end - slowest.start)} ms, and the page waits for it.${together} ` +
-    'Start what it reads in parallel, cache it with context.cached, or return the slow part as a promise, which streams in later.'
+    `The loader of ${segment} took ${Math.round(end - start)} ms, and ${waits === 'click' ? 'a click' : 'the page'} waits for it.${together} ` +
+    `Start what it reads in parallel, cache it with context.cached, or return the slow part as a promise, which streams in later${others}.`
   )
 }

@@ -1,4 +1,6 @@
 /** What the development server says about loaders that work, and that a visitor will notice all the same. */
+import { pageId } from '../../../client/react/route-view.ts'
+import type { Route } from '../../../shared/route-table.ts'
 import { findChangedValue } from '../../../shared/protocol/lost-values.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { Deferrable } from './deferred.ts'
@@ -17,8 +19,8 @@ const noted = new WeakSet<RequestContext['record']>()
 /**
  * Logs, for development, loaders that make their page slow, and values that are others in the browser than on the server.
  */
-export function noteLoaders(segments: readonly RunningSegment[], context: RequestContext): void {
-  if (!noted.has(context.record)) context.onFinish(() => noteSlowLoaders(context))
+export function noteLoaders(segments: readonly RunningSegment[], route: Route, context: RequestContext): void {
+  if (!noted.has(context.record)) context.onFinish(() => noteSlowLoaders(route, context))
   noted.add(context.record)
   for (const { id, result } of segments) {
     result.then(
@@ -28,13 +30,15 @@ export function noteLoaders(segments: readonly RunningSegment[], context: Reques
   }
 }
 
-function noteSlowLoaders({ log, record }: RequestContext): void {
+function noteSlowLoaders({ key, definition }: Route, { log, record }: RequestContext): void {
+  const early = definition.shell === 'early' ? pageId(key) : undefined
   const measured = record.spans.filter(({ op }) => op === 'loader')
   const loaders = measured.map(({ name: segment, startedAt, endedAt = startedAt }) => {
     const start = Math.round(startedAt - record.startedAt)
-    return { segment, start, end: Math.round(endedAt - record.startedAt) }
+    const waits = segment !== early ? undefined : record.kind === 'document' ? 'nobody' : 'click'
+    return { segment, start, end: Math.round(endedAt - record.startedAt), ...(waits && { waits }) }
   })
-  if (loaders.some(({ start, end }) => end - start >= SLOW_MS))
+  if (loaders.some(({ start, end, waits }) => end - start >= SLOW_MS && waits !== 'nobody'))
     log.warn({ loaders, route: record.route }, 'slow loaders')
 }
 

@@ -164,7 +164,7 @@ function startReady(
       facts,
     })
   }
-  if (process.env['NODE_ENV'] === 'development') noteLoaders(segments, context)
+  if (process.env['NODE_ENV'] === 'development') noteLoaders(segments, route, context)
   return { search: pageSearch, isRaw, segments }
 }
 
