@@ -7,8 +7,8 @@ import { promisify } from 'node:util'
 import { isSameDocument, untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { buildApplication } from '../../scripts/build/build-application.ts'
 import { browserTest } from '../support/browser.ts'
+import { buildFixture } from '../support/build-fixture.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { runNginx, type RunningNginx } from '../support/nginx.ts'
 import { statusComplaint } from '../support/page-complaints.ts'
@@ -31,25 +31,13 @@ function millrace(...args: readonly string[]) {
 }
 
 /** A folder as any server of files has it: the handbook at the root, the shop with nothing set up but its place. */
-const configuration = (port: number): string => `
-worker_processes 1;
-daemon off;
-pid /tmp/nginx.pid;
-events {}
-http {
-  access_log off;
-  client_body_temp_path /tmp/body; proxy_temp_path /tmp/proxy; fastcgi_temp_path /tmp/fastcgi;
-  uwsgi_temp_path /tmp/uwsgi; scgi_temp_path /tmp/scgi;
-  types { text/html html; text/css css; text/javascript js; image/svg+xml svg; application/json json; text/plain txt; }
-  default_type application/octet-stream;
-  server {
-    listen 127.0.0.1:${port};
-    root SITE/product;
-    error_page 404 /404.html;
-    location / { try_files $uri $uri/index.html =404; }
-    location /shop/ { root SITE; error_page 404 /shop/404.html; absolute_redirect off; }
-    location = /shop { return 301 /shop/; }
-  }
+const serverOf = (port: number): string => `server {
+  listen 127.0.0.1:${port};
+  root SITE/product;
+  error_page 404 /404.html;
+  location / { try_files $uri $uri/index.html =404; }
+  location /shop/ { root SITE; error_page 404 /shop/404.html; absolute_redirect off; }
+  location = /shop { return 301 /shop/; }
 }`
 
 describe.skipIf(findProgram('nginx') === undefined)('an exported site', () => {
@@ -57,10 +45,8 @@ describe.skipIf(findProgram('nginx') === undefined)('an exported site', () => {
   beforeAll(async () => {
     const folder = await makeTempDir('export')
     await chmod(folder.path, 0o755) // nginx's workers are another user where this one is root
-    const app = join(PROJECT, 'tests/fixtures/export-app')
-    const out = join(folder.path, 'dist')
-    await buildApplication({ root: PROJECT, app, out, basePath: '/shop' }, {})
-    const { exportSite } = (await import(pathToFileURL(join(out, 'server/export.js')).href)) as {
+    const dist = await buildFixture('export-app', folder, { basePath: '/shop' })
+    const { exportSite } = (await import(pathToFileURL(join(dist, 'server/export.js')).href)) as {
       exportSite: (options: object) => Promise<object>
     }
     const shop = { folder: join(folder.path, 'shop'), isPartial: true, onProgress: () => undefined }
@@ -68,7 +54,7 @@ describe.skipIf(findProgram('nginx') === undefined)('an exported site', () => {
     const { stdout, stderr } = await millrace('export', join(folder.path, 'product'), '--partial')
     site.told = [ofShop, stdout, stderr]
     const [port = 0] = await freePorts(1)
-    site.nginx = await runNginx(port, configuration(port), { SITE: folder.path })
+    site.nginx = await runNginx(port, serverOf(port), { SITE: folder.path })
     site.end = async () => {
       await site.nginx?.[Symbol.asyncDispose]()
       await folder.remove()

@@ -1,17 +1,13 @@
-import { join, resolve } from 'node:path'
 import { startBuild, untilAlive } from 'millrace/testing'
 import { expect } from 'vitest'
-import { buildApplication } from '../../scripts/build/build-application.ts'
 import { browserTest } from '../support/browser.ts'
+import { buildFixture } from '../support/build-fixture.ts'
 import { heading, clickLink } from '../support/router-page.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
-const PROJECT = resolve(import.meta.dirname, '../..')
-
 browserTest('one build serves two environments, each hydrated with its own values', async ({ open }) => {
   await using folder = await makeTempDir('env')
-  const out = join(folder.path, 'dist')
-  await buildApplication({ root: PROJECT, app: join(PROJECT, 'tests/fixtures/export-app'), out }, {})
+  const out = await buildFixture('export-app', folder)
   for (const name of ['Mills <b>&amp;', 'Stones']) {
     await using server = await startBuild(out, { environment: { SHOP_NAME: name } })
     const page = await open({ context: { baseURL: await server.origin() } })

@@ -1,19 +1,17 @@
 import { untilAlive } from 'millrace/testing'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { buildApplication } from '../../scripts/build/build-application.ts'
+import { buildFixture } from '../support/build-fixture.ts'
 import { startBuiltServer } from '../support/built-server.ts'
 import { reportingTestOf, untilReporting } from '../support/reporting-pages.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
-const PROJECT = resolve(import.meta.dirname, '../..')
 const ON_PURPOSE = [/on purpose/]
 
 const browserTest = reportingTestOf(async (env, onCleanup) => {
   const temp = await makeTempDir('consent')
   onCleanup(() => temp.remove())
-  const out = join(temp.path, 'dist')
-  await buildApplication({ root: PROJECT, app: join(PROJECT, 'tests/fixtures/consent-app'), out }, {})
+  const out = await buildFixture('consent-app', temp)
   return startBuiltServer({ entry: join(out, 'server/main.js'), env: { ...env, REPORT_TUNNEL_PATH: '/tunnel' } })
 })
 

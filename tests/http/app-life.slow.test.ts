@@ -1,18 +1,15 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { buildApplication } from '../../scripts/build/build-application.ts'
+import { buildFixture } from '../support/build-fixture.ts'
 import type { BuiltServer } from '../support/built-server.ts'
 import { getRequest, requestRaw } from '../support/raw-http.ts'
 import { serverOfTest } from '../support/server-of-test.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
-const PROJECT = resolve(import.meta.dirname, '../..')
-
 let entry = ''
 beforeAll(async () => {
   const temp = await makeTempDir('life-app')
-  const out = join(temp.path, 'dist')
-  await buildApplication({ root: PROJECT, app: join(PROJECT, 'tests/fixtures/life-app'), out }, {})
+  const out = await buildFixture('life-app', temp)
   entry = join(out, 'server/main.js')
   return () => temp.remove()
 })

@@ -123,13 +123,7 @@ test.skipIf(findProgram('nginx') === undefined)('is served by nginx as the handb
   const [port, other] = [await freePort(), await freePort()]
   const nginx = await runNginx(
     port,
-    `daemon off; worker_processes 1; pid /tmp/nginx.pid; events {}
-    http {
-      access_log off; client_body_temp_path /tmp/body; proxy_temp_path /tmp/proxy; fastcgi_temp_path /tmp/fastcgi;
-      uwsgi_temp_path /tmp/uwsgi; scgi_temp_path /tmp/scgi; types { text/html html; text/javascript js; }
-      ${atRoot.replace('8080', `127.0.0.1:${port}`)}
-      ${belowPath.replace('8080', `127.0.0.1:${other}`)}
-    }`,
+    atRoot.replace('8080', `127.0.0.1:${port}`) + belowPath.replace('8080', `127.0.0.1:${other}`),
     { '/srv/site': folder },
   )
   onTestFinished(() => nginx[Symbol.asyncDispose]())

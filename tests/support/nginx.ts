@@ -11,6 +11,12 @@ const CONFIGURATION = resolve(import.meta.dirname, '../../deploy/nginx.conf')
 const START_LIMIT_MS = 10_000 // a start that takes longer hangs
 const POLL_MS = 10 // another process can only be asked
 
+const PREFACE = 'daemon off; worker_processes 1; pid /tmp/nginx.pid; events {}\n'
+const HTTP =
+  'access_log off; client_body_temp_path /tmp/body; proxy_temp_path /tmp/proxy; fastcgi_temp_path /tmp/fastcgi; ' +
+  'uwsgi_temp_path /tmp/uwsgi; scgi_temp_path /tmp/scgi; default_type application/octet-stream; ' +
+  'types { text/html html; text/css css; text/javascript js; image/svg+xml svg; application/json json; text/plain txt; }'
+
 /** nginx in front of instances on this machine. */
 export interface RunningNginx extends AsyncDisposable {
   /** `http://127.0.0.1:<port>`. */
@@ -41,21 +47,26 @@ export async function startNginx(
   replace('worker_processes auto;', 'worker_processes 1;\ndaemon off;')
   for (const [index, upstream] of upstreams.entries())
     replace(`server millrace-${index + 1}:3000`, `server 127.0.0.1:${upstream}`)
-  return runNginx(port, text)
+  return launch(port, text, {})
 }
 
 /**
- * Starts nginx with a configuration of the test's own.
- * @param port where it listens on the loopback.
- * @param text the configuration; `/tmp/` in it becomes a folder that goes with the test.
- * @param folders put in afterwards, by what names them in the text.
+ * Starts nginx with servers of the test's own.
+ * @param port where one of them listens on the loopback.
+ * @param servers content of the block `http`.
+ * @param folders by what names them in the text.
  * @throws {Error} with nginx's own words when it does not start.
  */
-export async function runNginx(
+export function runNginx(
   port: number,
-  text: string,
+  servers: string,
   folders: Readonly<Record<string, string>> = {},
 ): Promise<RunningNginx> {
+  return launch(port, PREFACE + `http { ${HTTP}\n${servers}\n}`, folders)
+}
+
+/** `/tmp/` in the text becomes a folder that goes with the test. */
+async function launch(port: number, text: string, folders: Readonly<Record<string, string>>): Promise<RunningNginx> {
   const folder = await makeTempDir('nginx')
   await chmod(folder.path, 0o755) // its workers are another user where this one is root
   const file = join(folder.path, 'nginx.conf')

@@ -4,13 +4,11 @@
  */
 import { once } from 'node:events'
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
-import { join, resolve } from 'node:path'
-import { buildApplication } from '../../scripts/build/build-application.ts'
+import { join } from 'node:path'
 import { browserTest } from './browser.ts'
+import { buildFixture } from './build-fixture.ts'
 import { startBuiltServer, type BuiltServer } from './built-server.ts'
 import { makeTempDir } from './temp-dir.ts'
-
-const PROJECT = resolve(import.meta.dirname, '../..')
 
 /** A running edition of the application. */
 export interface RouterApp {
@@ -27,9 +25,7 @@ export interface RouterApp {
  */
 export async function startEdition(edition: string, fixture: string): Promise<RouterApp> {
   const temp = await makeTempDir(`${fixture}-${edition}`)
-  const out = join(temp.path, 'dist')
-  const app = join(PROJECT, 'tests/fixtures', fixture)
-  await buildApplication({ root: PROJECT, app, out }, { PUBLIC_EDITION: edition })
+  const out = await buildFixture(fixture, temp, { env: { PUBLIC_EDITION: edition } })
   const server = await startBuiltServer({ entry: join(out, 'server/main.js') })
   return {
     out,

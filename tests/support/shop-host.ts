@@ -3,16 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import express, { type Express, type RequestHandler } from 'express'
 import { parseCookie } from 'cookie'
 import { onTestFinished } from 'vitest'
 import { millrace, type EmbeddedApp, type MillraceOptions } from '../../src/server/api/millrace.ts'
-import { buildApplication } from '../../scripts/build/build-application.ts'
+import { buildFixture } from './build-fixture.ts'
 import { makeTempDir } from './temp-dir.ts'
-
-const PROJECT = resolve(import.meta.dirname, '../..')
 
 /** A build of tests/fixtures/shop-app. */
 export interface ShopBuild extends AsyncDisposable {
@@ -28,11 +26,9 @@ export interface ShopBuild extends AsyncDisposable {
  */
 export async function buildShop(basePath: string, edition = 'full'): Promise<ShopBuild> {
   const temp = await makeTempDir('shop')
-  const out = join(temp.path, 'dist')
-  const app = join(PROJECT, 'tests/fixtures/shop-app')
-  await buildApplication({ root: PROJECT, app, out, basePath }, { PUBLIC_EDITION: edition })
+  const dist = await buildFixture('shop-app', temp, { basePath, env: { PUBLIC_EDITION: edition } })
   return {
-    dist: pathToFileURL(`${out}/`),
+    dist: pathToFileURL(`${dist}/`),
     dataDir: join(temp.path, 'data'),
     [Symbol.asyncDispose]: () => temp.remove(),
   }

@@ -9,27 +9,14 @@ import { getRequest, requestRaw } from '../../support/raw-http.ts'
 import { fallbacks, page, tinyApp, type TinyApp } from '../../support/tiny-app.tsx'
 
 /** It lets visitors into `/v1/`, and decodes a path a second time below `/again/`. */
-const configuration = (port: number): string => `
-  worker_processes 1;
-  daemon off;
-  pid /tmp/nginx.pid;
-  events {}
-  http {
-    access_log off;
-    client_body_temp_path /tmp/body;
-    proxy_temp_path /tmp/proxy;
-    fastcgi_temp_path /tmp/fastcgi;
-    uwsgi_temp_path /tmp/uwsgi;
-    scgi_temp_path /tmp/scgi;
-    server {
-      listen 127.0.0.1:${port};
-      merge_slashes off;
-      location / { return 404; }
-      location /v1/ { return 200 "public"; }
-      location /admin { return 200 "secret"; }
-      location ~ ^/again(?<rest>/.*)$ { proxy_pass http://127.0.0.1:${port}$rest; }
-    }
-  }`
+const serverOf = (port: number): string => `server {
+  listen 127.0.0.1:${port};
+  merge_slashes off;
+  location / { return 404; }
+  location /v1/ { return 200 "public"; }
+  location /admin { return 200 "secret"; }
+  location ~ ^/again(?<rest>/.*)$ { proxy_pass http://127.0.0.1:${port}$rest; }
+}`
 
 describe.skipIf(findProgram('nginx') === undefined)('an upstream that decodes', () => {
   let nginx: RunningNginx
@@ -43,7 +30,7 @@ describe.skipIf(findProgram('nginx') === undefined)('an upstream that decodes', 
 
   beforeAll(async () => {
     ;[upstream = 0] = await freePorts(1)
-    nginx = await runNginx(upstream, configuration(upstream))
+    nginx = await runNginx(upstream, serverOf(upstream))
     site = tinyApp({
       routes: { '/': { ...fallbacks('root'), page: page(() => <p>home</p>) } },
       rules: {
