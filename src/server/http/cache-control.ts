@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http'
+
 /** Parses a `Cache-Control` into directives by lower-case name; `''` for those without a value. */
 export function cacheDirectives(value: string): ReadonlyMap<string, string> {
   return new Map(
@@ -26,6 +28,11 @@ const TARGETED = /^(?:(?:[\w-]+-)?cdn-cache-control|surrogate-control|edge-contr
 /** Whether a header tells some caches what `Cache-Control` tells all, and comes first for them (RFC 9213, and older ones). */
 export function isTargetedCaching(name: string): boolean {
   return TARGETED.test(name)
+}
+
+/** Removes from a response what tells only some caches how long to store it. */
+export function dropTargetedCaching(res: ServerResponse): void {
+  for (const name of res.getHeaderNames()) if (isTargetedCaching(name)) res.removeHeader(name)
 }
 
 /** Whether a cache may send an answer with this `Cache-Control` to others without asking first. */

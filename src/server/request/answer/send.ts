@@ -1,7 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import type { RequestContext } from '../context.ts'
 import { isSecure } from '../../http/trusted-proxy.ts'
 import { addVary, leaveUncompressed, setsCookie } from './answer-headers.ts'
-import { isTargetedCaching } from '../../http/cache-control.ts'
+import { dropTargetedCaching, isTargetedCaching, mayBeShared } from '../../http/cache-control.ts'
 import { headSizeFault, HeadSizeError, type HeaderFields, type HeaderList } from '../../http/header-list.ts'
 import { fitToNotModified, fitToPage } from './host-headers.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -14,9 +15,7 @@ import { securityHeaders } from './security-headers.ts'
  */
 export function send(context: RequestContext, status: number, headers: HeaderList): void {
   const { res } = context
-  const { guarded, ofVariant } = context.audience
-  const isOfSome = guarded || ofVariant || setsCookie(context)
-  const own = isOfSome ? withoutTargetedCaching(headers, context) : headers
+  const own = isForAll(context, status, headers) ? headers : withoutTargetedCaching(headers, res)
   const all = own.concat(securityHeaders(isSecure(context.clientAddress), headers))
   // A rule that makes a path cacheable means its pages, not their failures.
   if (status >= 400 || headers.includes('Cache-Control')) res.removeHeader('cache-control')
@@ -44,9 +43,17 @@ export function send(context: RequestContext, status: number, headers: HeaderLis
   res.writeHead(status)
 }
 
-/** An answer for one visitor, or for some, is no more for caches that go by a header of their own than for those that go by `Cache-Control`. */
-function withoutTargetedCaching(headers: HeaderList, { res }: RequestContext): HeaderList {
-  for (const name of res.getHeaderNames()) if (isTargetedCaching(name)) res.removeHeader(name)
+/** Whether caches may give an answer to others: then they may go by headers of their own. Failures are for nobody. */
+function isForAll(context: RequestContext, status: number, headers: HeaderList): boolean {
+  const { guarded, ofVariant } = context.audience
+  if (status >= 400 || guarded || ofVariant || setsCookie(context)) return false
+  const at = headers.indexOf('Cache-Control')
+  const caching = at === -1 ? context.res.getHeader('cache-control') : headers[at + 1]
+  return caching === undefined || mayBeShared(String(caching))
+}
+
+function withoutTargetedCaching(headers: HeaderList, res: ServerResponse): HeaderList {
+  dropTargetedCaching(res)
   return headers.filter((_, index) => !isTargetedCaching(headers[index - (index % 2)] ?? ''))
 }
 

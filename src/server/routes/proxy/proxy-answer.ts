@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { pipeline } from 'node:stream'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { mayBeShared } from '../../http/cache-control.ts'
+import { dropTargetedCaching, mayBeShared } from '../../http/cache-control.ts'
 import { addVary, leaveUncompressed, mayGetCookie } from '../../request/answer/answer-headers.ts'
 import { ONE_VISITOR } from '../../request/answer/caching.ts'
 import { headFault } from '../../request/answer/send.ts'
@@ -19,6 +19,7 @@ export function sendFailure(
   const text = `${STATUS_CODES[status]}\n`
   const headers = ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(Buffer.byteLength(text))]
   headers.push('Cache-Control', 'no-store')
+  dropTargetedCaching(res)
   for (let index = 0; index < headers.length; index += 2) res.setHeader(headers[index] ?? '', headers[index + 1] ?? '')
   addSecurityHeaders(res, proto === 'https')
   res.writeHead(status)
@@ -54,15 +55,19 @@ export function relayAnswer(
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') return false
   const headers = answerHeaders(answer)
   const hadCookie = res.hasHeader('set-cookie') || mayGetCookie(res.req)
-  // As in `send`: a rule means pages, not failures.
-  if ((answer.statusCode ?? 0) >= 400) res.removeHeader('cache-control')
+  const isFailure = (answer.statusCode ?? 0) >= 400
+  // As in `send`: a rule means pages, not failures, nor what the upstream calls private.
+  if (isFailure) res.removeHeader('cache-control')
+  if (isFailure || !mayBeShared(answer.headers['cache-control'] ?? '')) dropTargetedCaching(res)
   try {
     for (const [name, values] of headers) {
       if (name.toLowerCase() === 'set-cookie') res.appendHeader(name, values)
       else if (name.toLowerCase() === 'vary') addVary(res, values.join(', '))
       else res.setHeader(name, values.length === 1 ? (values[0] ?? '') : values)
     }
-    if (isMixed(answer, res, hadCookie)) res.setHeader('Cache-Control', ONE_VISITOR.value)
+    const isForeign = hasForeignCookie(answer, res, hadCookie)
+    if (isForeign) dropTargetedCaching(res)
+    if (isForeign && isStored(res, hadCookie)) res.setHeader('Cache-Control', ONE_VISITOR.value)
     addSecurityHeaders(res, proto === 'https')
     leaveUncompressed(res)
     if (headFault({ givenHeaders: undefined, res }) !== undefined) return false
@@ -84,11 +89,14 @@ export function relayAnswer(
  * give one visitor's cookie to others.
  * @param hadCookie whether middleware or a rule has set a cookie.
  */
-function isMixed({ headers }: IncomingMessage, res: ServerResponse, hadCookie: boolean): boolean {
-  const isForeign = headers['cache-control'] === undefined ? hadCookie || res.hasHeader('set-cookie') : hadCookie
+function hasForeignCookie({ headers }: IncomingMessage, res: ServerResponse, hadCookie: boolean): boolean {
+  return hadCookie || (headers['cache-control'] === undefined && res.hasHeader('set-cookie'))
+}
+
+/** Without `Cache-Control`, caches may store an answer for a time of their choice. */
+function isStored(res: ServerResponse, hadCookie: boolean): boolean {
   const value = res.getHeader('cache-control')
-  // Without `Cache-Control`, caches may store an answer for a time of their choice.
-  return isForeign && (value === undefined ? hadCookie : mayBeShared(String(value)))
+  return value === undefined ? hadCookie : mayBeShared(String(value))
 }
 
 /**
