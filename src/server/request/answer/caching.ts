@@ -1,4 +1,5 @@
 import { mayBeShared } from '../../http/cache-control.ts'
+import type { Audience } from '../audience.ts'
 import type { RequestContext } from '../context.ts'
 import { setsCookie } from './answer-headers.ts'
 import { mayShareUnderPolicy } from './host-headers.ts'
@@ -30,11 +31,16 @@ interface CachingFacts {
   readonly setsCookie: boolean
   /** Whether the answer is the page that shows a form's state or faults. */
   readonly answersForm?: boolean
-  /** Whether a guard is in front of it, which no shared cache asks. */
+  /** As `isForOne`: no shared cache asks a guard, or whose session it is. */
   readonly guarded?: boolean
 }
 
-/** Decides the `Cache-Control` of an answer: failures are never stored, answers with a cookie or behind a guard never shared. */
+/** Whether an answer is for its visitor alone: it is behind a guard, or was made for somebody who is signed in. */
+export function isForOne({ guarded, sessions }: Pick<Audience, 'guarded' | 'sessions'>): boolean {
+  return guarded || (sessions !== undefined && sessions.lives.length > 0)
+}
+
+/** Decides the `Cache-Control` of an answer: failures are never stored, answers with a cookie, behind a guard or of a session never shared. */
 export function cachingOf({
   status,
   wanted,
@@ -66,7 +72,7 @@ export function documentCaching(context: RequestContext, status: number): Cachin
     wanted: givenHeaders?.get('cache-control') ?? (ruled === undefined ? undefined : String(ruled)),
     byDefault: PRIVATE,
     setsCookie: setsCookie(context),
-    guarded: audience.guarded,
+    guarded: isForOne(audience),
     answersForm: req.method === 'POST',
   })
   return mayShareUnderPolicy(res) ? caching : privateCaching(caching)

@@ -11,7 +11,7 @@ import type { RejectedValue } from '../../../shared/protocol/hydration-data.ts'
 import { createRouteDataWriter, type RouteDataWriter } from '../../../shared/protocol/encode-route-data.ts'
 import { MIN_ENCODED_BYTES, negotiateEncoding } from '../../http/content-encoding.ts'
 import { addGivenHeaders, serverTiming, setsCookie, varyOf } from '../../request/answer/answer-headers.ts'
-import { cachingOf, ONE_VISITOR, takeRuledCaching } from '../../request/answer/caching.ts'
+import { cachingOf, isForOne, ONE_VISITOR, takeRuledCaching } from '../../request/answer/caching.ts'
 import { createBodyStream, type BodyStream } from '../../request/answer/body-stream.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import type { HeaderList } from '../../http/header-list.ts'
@@ -232,6 +232,6 @@ function dataCaching(status: number, context: RequestContext, isWhole: boolean):
   // Rules and middleware mean documents, and do not know the content of this answer.
   takeRuledCaching(context)
   const wanted = isWhole ? (context.givenHeaders?.get('cache-control') ?? undefined) : undefined
-  const { guarded } = context.audience
+  const guarded = isForOne(context.audience)
   return cachingOf({ status, wanted, byDefault: ONE_VISITOR, setsCookie: setsCookie(context), guarded }).value
 }

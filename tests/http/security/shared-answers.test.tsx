@@ -1,7 +1,10 @@
-/** Headers that tell only some caches how long to store an answer, and come before `Cache-Control` for them. */
+/** What caches in front must not keep, whatever a rule, a loader or a handler says to all of them or to some. */
 import { Suspense, use } from 'react'
+import request from 'supertest'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import type { LoaderArgs } from '../../../src/server/api/loader-types.ts'
+import { defineSession } from '../../../src/server/secrets/define-session.ts'
 import { visit } from '../../support/kept-pages.tsx'
 import { fallbacks, moduleOf, page, tinyApp } from '../../support/tiny-app.tsx'
 import { deadPort, httpUpstream } from '../proxy-setup.ts'
@@ -75,7 +78,7 @@ async function site() {
   return { app, [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose]() }
 }
 
-test('go only with answers that Cache-Control lets be shared', async () => {
+test('headers for some caches go only with answers that Cache-Control lets be shared', async () => {
   await using setup = await site()
   const sent = async (path: string, headers = {}) => {
     const answer = await visit(setup.app, path, headers)
@@ -95,5 +98,52 @@ test('go only with answers that Cache-Control lets be shared', async () => {
     ['/down/x', 502],
   ] as const) {
     expect(await sent(path, headers)).toEqual([path, status, undefined])
+  }
+})
+
+test('an answer for which somebody is signed in is not public', async () => {
+  const session = defineSession({ schema: z.object({ user: z.string() }) })
+  const nameOf = async ({ context }: LoaderArgs) => (await session.open(context)).data?.user ?? 'nobody'
+  const says = (context: LoaderArgs['context']) => context.headers.set('Cache-Control', 'public, max-age=60')
+  const site = tinyApp({
+    routes: {
+      '/sign-in': {
+        handler: moduleOf({
+          async POST({ context }: LoaderArgs) {
+            await (await session.open(context)).set({ user: 'ann' })
+            return new Response('')
+          },
+        }),
+      },
+      '/page': {
+        page: page(({ data }: { data: { name: string } }) => <p>{data.name}</p>),
+        loader: moduleOf({
+          async loader(args: LoaderArgs) {
+            says(args.context)
+            return { name: await nameOf(args) }
+          },
+        }),
+      },
+      '/api': {
+        handler: moduleOf({
+          async GET(args: LoaderArgs) {
+            return new Response(await nameOf(args), { headers: { 'Cache-Control': 'public, max-age=60' } })
+          },
+        }),
+      },
+    } as never,
+  })
+  const signed = await request(site.app).post('/sign-in').set('Host', 'mills.example')
+  const Cookie = signed.headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+  for (const [path, byDefault] of [
+    ['/page', 'private, no-cache'],
+    ['/api', 'private, no-cache'],
+    ['/_m/data/page', 'private, no-store'],
+  ] as const) {
+    const stranger = await visit(site, path)
+    expect([path, stranger.headers['cache-control']]).toEqual([path, 'public, max-age=60'])
+    const ann = await visit(site, path, { Cookie })
+    expect(ann.text).toContain('ann')
+    expect([path, ann.headers['cache-control']]).toEqual([path, byDefault])
   }
 })
