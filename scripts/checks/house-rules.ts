@@ -31,6 +31,7 @@ export const PUBLISHED_ENTRIES: readonly string[] = [
   'millrace/types',
   'millrace/testing',
   'millrace/testing/register',
+  'millrace/package.json',
 ]
 
 /** An application of this repository: the reference application, a template, an example. */

@@ -1,4 +1,5 @@
 /** What caches in front must not keep, whatever a rule, a loader or a handler says to all of them or to some. */
+import type { NextFunction, Request, Response as ServerResponse } from 'express'
 import { Suspense, use } from 'react'
 import request from 'supertest'
 import { expect, test } from 'vitest'
@@ -65,7 +66,7 @@ async function site() {
       },
     } as never,
     middleware: [
-      (req, res, next) => {
+      (req: Request, res: ServerResponse, next: NextFunction) => {
         if (req.path === '/up/cookie') res.setHeader('Set-Cookie', 'session=ann')
         next()
       },
