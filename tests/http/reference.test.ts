@@ -100,7 +100,9 @@ describe.for(hosts)('the reference application by $name', ({ start }) => {
       ['/lab/flaky/at-first?fail=1', 503, [testId('error', ''), 'noindex']],
       ['/lab/inspector', 200, ['needs JavaScript']],
       ['/lab/bench/hello', 200, ['<main><h1>Hello</h1></main>']],
-      ['/nope', 404, [testId('fallback', '')]],
+      ['/nope', 404, [testId('fallback', ''), 'href="/docs/search?q=nope"']],
+      ['/doc/rutes', 404, ['href="/docs/routes"']],
+      ['/docs/lodaers', 404, ['href="/docs/loaders"']],
     ]
     test.for(shown)('%s answers %d', async ([path, status, texts]) => {
       const answer = await get(path)
@@ -166,7 +168,8 @@ describe.for(hosts)('the reference application by $name', ({ start }) => {
         (text) => browser.chunks.find(({ bytes }) => bytes.includes(text))?.arrival ?? Number.NaN,
       )
       expect(Math.max(...arrivals.slice(0, -1))).toBeLessThan(arrivals.at(-1) ?? 0)
-      expect(browser.text).toContain('og:title')
+      const [, image = ''] = /property="og:image" content="([^"]+)"/.exec(browser.text) ?? []
+      if (image.startsWith('/_m/')) expect((await get(image)).header('content-type')).toBe('image/png')
     })
 
     test('the home page waits for no crawler: it comes as a whole, the same each time', async () => {

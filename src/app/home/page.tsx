@@ -1,6 +1,7 @@
 import { external, Link, type PageProps } from 'millrace'
 import { SiteHeader } from '../site/header.tsx'
 import { MainArea } from '../site/main-area.tsx'
+import { openGraph } from '../site/open-graph.ts'
 import { Comparison } from './comparison.tsx'
 import { Example } from './example.tsx'
 import { Figures } from './figures.tsx'
@@ -16,7 +17,7 @@ export const metadata = {
   description:
     'Millrace renders React 19 on your Express 5 server: streamed pages with correct status codes, typed routes, loaders, forms that work without JavaScript, and error reports.',
   canonical: '/',
-  openGraph: { title: `Millrace: ${CLAIM.toLowerCase()}`, type: 'website', url: '/' },
+  openGraph: openGraph({ title: CLAIM, url: '/' }),
 }
 
 /** What sets Millrace apart from the frameworks of `/docs/comparison`, and a page where it can be seen. */

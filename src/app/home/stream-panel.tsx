@@ -34,20 +34,20 @@ export function StreamPanel({ rest, startedAt }: StreamPanelProps) {
       <h2 id="stream">
         <code>GET /</code> <span>This page, from this server</span>
       </h2>
-      <dl className={styles['parts']}>
-        <div className={styles['row']}>
-          <dt>Shell</dt>
-          <dd className={styles['sent']} />
-          <dd aria-hidden="true" className={styles['track']}>
+      <ul className={styles['parts']}>
+        <li className={styles['row']}>
+          <span className={styles['name']}>Shell</span>
+          <span className={styles['sent']} />
+          <span aria-hidden="true" className={styles['track']}>
             <span className={styles['shell']} />
-          </dd>
-        </div>
-        <div className={styles['rest']}>
+          </span>
+        </li>
+        <li className={styles['rest']}>
           <Suspense fallback={<RestRow state="pending" text="waits" />}>
             {rest instanceof Promise ? <Arrived rest={rest} /> : <RestOf rest={rest} />}
           </Suspense>
-        </div>
-      </dl>
+        </li>
+      </ul>
       <p className={styles['axis']} aria-hidden="true">
         <span>0</span>
         <span>500</span>
@@ -82,11 +82,11 @@ function RestOf({ rest }: { readonly rest: Rest }) {
 function RestRow({ state, text }: { readonly state: 'pending' | 'arrived' | 'whole'; readonly text: string }) {
   return (
     <div className={styles['row']} data-state={state}>
-      <dt>Rest</dt>
-      <dd data-testid="rest">{text}</dd>
-      <dd aria-hidden="true" className={styles['track']}>
+      <span className={styles['name']}>Rest</span>
+      <span data-testid="rest">{text}</span>
+      <span aria-hidden="true" className={styles['track']}>
         <span className={styles['bar']} />
-      </dd>
+      </span>
     </div>
   )
 }

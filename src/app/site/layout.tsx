@@ -6,6 +6,7 @@ import { StatusLine } from './status-line.tsx'
 import { ThemeHead } from './theme-head.tsx'
 import codeFont from './fonts/geist-mono.woff2'
 import textFont from './fonts/instrument-sans.woff2'
+import { openGraph } from './open-graph.ts'
 import favicon from './favicon.svg'
 import './styles/fonts.css'
 import './styles/tokens.css'
@@ -17,6 +18,7 @@ import './styles/print.css'
 export const metadata: Metadata = {
   title: { template: '%s · Millrace', default: 'Millrace' },
   description: 'A React application server on Express: streamed rendering against one shared route table.',
+  openGraph: openGraph(),
 }
 
 /** What every page of the site has around it. The header belongs to the areas, because it says in which one we are. */

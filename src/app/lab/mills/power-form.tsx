@@ -5,7 +5,7 @@ export function PowerForm({ mill }: { readonly mill: string }) {
   const [state, formAction, pending] = useActionState(estimatePower, null)
   const { errors, values } = state?.kind === 'invalid' ? state : {}
   return (
-    <form action={formAction} noValidate>
+    <form className="form" action={formAction} noValidate>
       <input type="hidden" name="mill" value={mill} />
       <label htmlFor="litres">Litres of water a second</label>
       <input id="litres" name="litres" defaultValue={values?.['litres']} aria-describedby="power" />

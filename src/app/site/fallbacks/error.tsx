@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 import { Link } from 'millrace'
 import type { ErrorProps } from 'millrace'
 
-/** Titles of what is no failure of the application, by status. */
+/** Titles by status, where the application did not fail. */
 const TITLES: Readonly<Record<number, string>> = {
   401: 'Refused',
   403: 'Refused',
@@ -11,7 +11,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Not available',
 }
 
-/** Where nothing has failed but the network, the title does not say otherwise. */
+/** If only the network failed, the title does not blame the application. */
 export const metadata = ({ reason, status = 500 }: Partial<ErrorProps>) => ({
   title: reason === 'offline' ? 'Not arrived' : (TITLES[status] ?? 'Application error'),
 })
@@ -20,38 +20,50 @@ const neverChanges = () => () => undefined
 const inBrowser = () => true
 const onServer = () => false
 
-/** What a visitor is told: what has happened, and whose matter it is. */
+/** What has happened, and what the visitor can do. */
 function wordsFor({ origin, reason, status, digest }: ErrorProps): { readonly title: string; readonly text: string } {
   const exception = `Application error: a ${origin}-side exception has occurred`
   if (reason === 'crash') {
-    return { title: exception, text: 'Something failed in this browser tab. What you typed elsewhere is untouched.' }
+    return {
+      title: exception,
+      text: 'This page failed in your browser. Try again, or reload the page.',
+    }
   }
   if (reason === 'offline') {
     return {
       title: 'This page has not arrived',
-      text: 'There is no network, or the site cannot be reached right now. Nothing has failed here: try again when you are connected.',
+      text: 'Your browser has no network, or cannot reach this site. Try again when you are connected.',
     }
   }
   if (status === 413) {
-    return { title: 'Too large', text: 'What you sent is larger than this page takes. Nothing of it was kept.' }
+    return {
+      title: 'Too large',
+      text: 'You sent more than this page accepts. Nothing was kept. Send a smaller file or a shorter text.',
+    }
   }
   if (status === 429) {
-    return { title: 'Too many requests', text: 'That was more than we take from one visitor at a time. Wait a moment.' }
+    return {
+      title: 'Too many requests',
+      text: 'You sent more requests than one visitor may. Wait a minute, then try again.',
+    }
   }
-  // Where something between browser and site has answered in its place, nothing is known of what the site would say.
+  // A proxy between browser and site has answered: the site itself may say something else.
   if (status === 401 || status === 403) {
-    return { title: 'Refused', text: 'What you asked for was refused on the way. Load the page again: it may say why.' }
+    return {
+      title: 'Refused',
+      text: 'Something between your browser and this site refused the request. Load the page again to see why.',
+    }
   }
   const isFailure = (status === undefined || status === 500) && digest !== undefined
   return {
     title: status === 503 && origin === 'client' ? 'Too busy' : exception,
     text: isFailure
-      ? 'Something failed on our side. The log knows this failure by its digest.'
-      : 'This is not available right now. It may be in a moment.',
+      ? 'This is our fault. Try again. If it happens again, tell us the digest: it leads to the failure in our log.'
+      : 'This page is not available right now. Try again in a minute.',
   }
 }
 
-/** The page in the place of one that failed or did not come. The digest is all that is told: the log has the rest under it. */
+/** Replaces a page that failed or did not arrive. It shows the digest and nothing else of a failure: the log has the rest. */
 export default function ErrorFallback(props: ErrorProps) {
   const { origin, reason, digest, retry } = props
   // Behind the shell a failure of the server has no status any more.

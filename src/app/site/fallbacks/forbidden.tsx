@@ -6,7 +6,8 @@ export const metadata = { title: 'Forbidden' }
 export default function Forbidden() {
   return (
     <Fallback status="403" title="Forbidden">
-      You are known here, and still not allowed to see this page.
+      You are signed in, but this page is not for your account. Sign in with another account, or ask its owner for
+      access.
     </Fallback>
   )
 }

@@ -1,12 +1,50 @@
+import { external, href, Link, useLocation } from 'millrace'
+import { ADDRESSES } from '../addresses.ts'
+import { nearMatches } from '../near-matches.ts'
 import { Fallback } from './fallback.tsx'
 
 export const metadata = { title: 'Not found' }
 
-/** The fallback of `notFound()`. */
+const LONGEST_QUERY = 80 // as much as the search reads, and more than an address that somebody has typed
+
+/** The fallback of `notFound()`, with the addresses that may have been meant. */
 export default function NotFound() {
+  const { pathname } = useLocation()
+  const near = nearMatches(pathname, ADDRESSES)
+  const words = pathname
+    .slice(0, LONGEST_QUERY)
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .replace(/^ ?(?:docs|lab)\b/, '')
+    .trim()
   return (
-    <Fallback status="404" title="Not found">
-      There is no page at this address. It may have moved, or the link may be mistyped.
+    <Fallback
+      status="404"
+      title="Not found"
+      more={
+        near.length === 0 ? null : (
+          <nav aria-labelledby="near" className="fallback-near">
+            <h2 id="near">Did you mean</h2>
+            <ul>
+              {near.map((address) => (
+                <li key={address}>
+                  <Link href={external(address)} prefetch="none">
+                    {address}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </nav>
+        )
+      }
+    >
+      There is no page at this address. Check the spelling
+      {words === '' ? (
+        '.'
+      ) : (
+        <>
+          , or <Link href={href('/docs/search', undefined, { q: words })}>search the handbook for “{words}”</Link>.
+        </>
+      )}
     </Fallback>
   )
 }

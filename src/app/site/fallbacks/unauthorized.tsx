@@ -1,3 +1,4 @@
+import { Link } from 'millrace'
 import { Fallback } from './fallback.tsx'
 
 export const metadata = { title: 'Unauthorized' }
@@ -6,7 +7,8 @@ export const metadata = { title: 'Unauthorized' }
 export default function Unauthorized() {
   return (
     <Fallback status="401" title="Unauthorized">
-      This page is only shown to visitors who have signed in.
+      Sign in to see this page. In the lab, <Link href="/lab/session">the page “Session”</Link> does that with one
+      button.
     </Fallback>
   )
 }
