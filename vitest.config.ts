@@ -103,8 +103,8 @@ export default defineConfig({
           ...shared,
           name: 'browser',
           include: ['tests/browser/**/*.test.{ts,tsx}'],
-          // One worker for all files, so that its Chromium and its server are started once; see tests/support/browser.ts.
-          fileParallelism: false,
+          // A page waits more than it works. Each worker starts its Chromium and its server once: see tests/support/browser.ts.
+          maxWorkers: 2,
           isolate: false,
           // Two programs by the clock of a busy machine: one bad moment is no verdict. It is printed by name, and a fault.
           retry: 1,

@@ -66,12 +66,12 @@ export async function testSuites(root: string, args: TestArguments, env: TestSet
     inBrowser(setup, TITLES.browser),
     project(setup, 'engines'),
     project(setup, 'ops'),
-    beside(TITLES.browser, container(setup, { isCollected: true })),
-    beside(TITLES.browser, project(setup, 'package', { isCollected: true })),
+    beside(TITLES.engines, container(setup, { isCollected: true })),
+    beside(TITLES.engines, project(setup, 'package', { isCollected: true })),
   ]
 }
 
-/** A browser's tests wait more than they work: what installs and builds takes little of their time. */
+/** Tests of one browser at a time wait more than they work: what installs and builds takes little of their time. */
 function beside(title: string, suite: Suite): Suite {
   return { ...suite, beside: title }
 }
