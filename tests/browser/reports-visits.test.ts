@@ -144,12 +144,15 @@ describe('a page that was reached by a link', () => {
     const slow = (): readonly Attributes[] =>
       interactionsOf(sink).filter(({ 'browser.web_vital.inp.value': inp }) => Number(inp?.value) >= BLOCKED_MS)
     await sink.until(() => slow().length > 0)
-    expect(slow()).toMatchObject([
-      {
-        'sentry.segment.name': { value: CLIENT },
-        'browser.web_vital.inp.rating': { value: expect.stringMatching(/^(?:needs-improvement|poor)$/) },
-      },
-    ])
+    // On a busy machine the click on the link may have been slow, too: on the first page.
+    expect(slow()).toContainEqual(
+      expect.objectContaining({
+        'sentry.segment.name': expect.objectContaining({ value: CLIENT }),
+        'browser.web_vital.inp.rating': expect.objectContaining({
+          value: expect.stringMatching(/^(?:needs-improvement|poor)$/),
+        }),
+      }),
+    )
     expect(reports('transaction').filter((one) => measured(one).includes('inp'))).toEqual([])
   })
 })
