@@ -188,7 +188,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   scale: 'instances workers capacity',
   migrate: 'migration upgrade compares moving',
   nextjs: 'next compares',
-  remix: 'router compares',
+  remix: 'compares moving',
   sveltekit: 'compares',
   jest: 'testing runner',
   vitest: 'testing runner',
