@@ -32,6 +32,7 @@ export const addPart = async (name) => parts.push({ id: parts.length + 1, name }
   'src/app/legacy.server.ts': `import express from 'express'
 
 export const legacy = express()
+legacy.disable('x-powered-by')
 legacy.engine('txt', (_path, { title }, done) => done(null, '<h1>' + title + '</h1>'))
 legacy.set('views', import.meta.dirname)
 legacy.get('/old', (_req, res) => res.render('old.txt', { title: 'Old' }))
@@ -101,6 +102,7 @@ test('from React Router: the form has its fault, and leads on; a missing mill ha
 test('from Express: the list grows, and the old application still renders its views', async () => {
   await using app = await movedFrom('from-express')
   const page = await app.visitor().get('/parts')
+  expect(page.headers.has('x-powered-by')).toBe(false)
   const refused = await page.submit('form', { name: ' ' })
   expect([refused.status, refused.text('form')]).toEqual([422, expect.stringContaining('Please give a name.')])
   expect((await page.submit('form', { name: 'Axle' })).all('li').map(({ text }) => text)).toEqual(['Wheel', 'Axle'])
