@@ -9,7 +9,7 @@ import { tinyApp } from '../support/tiny-app.tsx'
 const as = (name: string) => ({ Cookie: `visitor=${name}` })
 
 test('a shell in gzip is one member, however the slots are cut', async () => {
-  const names = { ann: 'ann', bob: 'b'.repeat(5_000), cleo: 'ß€😀'.repeat(30_000) }
+  const names = { ann: 'ann', bob: 'b'.repeat(5_000), cleo: 'ß€😀'.repeat(100_000) }
   const { route } = slotted(({ context }) => ({ name: names[context.cookie('visitor') as 'ann'] ?? 'nobody' }))
   await using server = await listeningOn(createServer(tinyApp({ routes: { '/': route } }).app))
   for (const [name, said] of Object.entries(names)) {

@@ -193,7 +193,7 @@ describe('a function visitor', () => {
     const { route } = slotted((args) =>
       args.context.cookie('visitor') === 'ann' ? new Promise(() => undefined) : nameInCookie(args),
     )
-    const site = tinyApp({ routes: { '/': route }, environment: { RENDER_TIMEOUT_MS: '100' } })
+    const site = tinyApp({ routes: { '/': route }, environment: { RENDER_TIMEOUT_MS: '1000' } })
     await visit(site)
     const answer = await visit(site, '/', as('ann')).expect(200)
     expect([slotOf(answer), answer.text.endsWith('</body></html>')]).toEqual([undefined, true])

@@ -42,9 +42,19 @@ export class GzipMember {
 
   /** The bytes of the next part; the client can read all of it. */
   add(part: Buffer): Buffer {
+    this.#count(part)
+    return part.length < LEAST_DEFLATED_BYTES ? stored(part) : deflateRawSync(part, LATER)
+  }
+
+  /** As `add`, off the main thread: a megabyte takes ten milliseconds. Wait for it before the next part. */
+  addLarge(part: Buffer): Promise<Buffer> {
+    this.#count(part)
+    return deflate(part, LATER)
+  }
+
+  #count(part: Buffer): void {
     this.#crc = crc32(part, this.#crc)
     this.#length += part.length
-    return part.length < LEAST_DEFLATED_BYTES ? stored(part) : deflateRawSync(part, LATER)
   }
 
   /** The last bytes. */
