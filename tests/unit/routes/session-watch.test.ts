@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createSessionWatch } from '../../../src/server/routes/resources/session-watch.ts'
 import type { SessionLife } from '../../../src/server/secrets/session-life.ts'
 import type { DropListener } from '../../../src/server/stores/cache/data-cache.ts'
@@ -79,4 +79,19 @@ test('sessions of one user are looked up apart, and for as long as a stream foll
   await answer(undefined)
   expect(again.ended).toHaveBeenCalledOnce()
   for (const { ended } of [phone, laptop, other]) expect(ended).not.toHaveBeenCalled()
+})
+
+test('a session that another process has ended without a word is seen soon', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { follow, looks, answer } = setup()
+  const { ended } = follow('phone')
+  for (let look = 0; look < 3; look += 1) {
+    await answer(86_400_000)
+    expect(looks).toHaveLength(0)
+    vi.advanceTimersByTime(20_000)
+    expect(looks).toHaveLength(1)
+  }
+  await answer(undefined)
+  expect(ended).toHaveBeenCalledOnce()
 })

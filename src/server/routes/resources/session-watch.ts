@@ -3,7 +3,8 @@
  *
  * | a session                                             | its streams end                                        |
  * |-------------------------------------------------------|--------------------------------------------------------|
- * | on the server: signed out, ended, given a new id      | at once, on all instances                              |
+ * | on the server: signed out, ended, given a new id      | at once, on all instances that hear each other         |
+ * | the same, by a process that this one does not hear    | within 20 seconds                                      |
  * | expires, by its age or because nobody uses it         | then                                                   |
  * | in a cookie: is erased                                | when the tab learns of it (`client/hooks/shared-events.ts`) |
  *
@@ -14,7 +15,7 @@ import type { RequestServices } from '../../request/context.ts'
 import type { SessionLife } from '../../secrets/session-life.ts'
 
 const LOOK_AGAIN_MS = 5_000 // while the store is unavailable
-const LONGEST_TIMER_MS = 3_600_000
+const AT_LEAST_EVERY_MS = 20_000 // processes with one DATA_DIR, as during a deployment, do not hear each other
 
 /** Watches the sessions of open streams. */
 export interface SessionWatch {
@@ -102,6 +103,6 @@ class WatchedSession {
     clearTimeout(this.#timer)
     if (left === undefined) for (const { ended } of this.#followers) ended()
     else if (this.#followers.size > 0)
-      this.#timer = setTimeout(() => void this.look(), Math.min(left, LONGEST_TIMER_MS)).unref()
+      this.#timer = setTimeout(() => void this.look(), Math.min(left, AT_LEAST_EVERY_MS)).unref()
   }
 }
