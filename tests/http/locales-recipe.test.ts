@@ -1,4 +1,4 @@
-/** The languages of the handbook's chapter on routes: start page, alternates, `lang`, and locales that are none. */
+/** The languages of the handbook's chapter on languages: start page, alternates, `lang`, and locales that are none. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -22,11 +22,11 @@ const app = createApp({
 })
 const get = (path: string) => request(app).get(path).set('Host', 'mills.example')
 
-describe('the chapter on routes', () => {
+describe('the chapter on languages', () => {
   const files = ['locales.ts', 'routes.ts', 'start-loader.server.ts', 'missing.server.ts', 'layout-loader.server.ts']
   files.push('layout.tsx', 'document.tsx', 'texts.ts', 'schema-language.server.ts')
   test.for(files)('prints %s as it is run here', (file) => {
-    const chapter = readFileSync(join(ROOT, 'docs/routes.md'), 'utf8')
+    const chapter = readFileSync(join(ROOT, 'docs/languages.md'), 'utf8')
     const code = readFileSync(join(ROOT, 'tests/fixtures/locales-app', file), 'utf8')
     expect(chapter).toContain(`\n${code}\`\`\``)
   })
