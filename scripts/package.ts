@@ -91,7 +91,11 @@ async function keepsApi(types: ReadonlyMap<string, string>): Promise<boolean> {
     }
   }
   const pages = await readdir(join(DOCS, 'reference'), { recursive: true }).catch(() => [])
-  const there = ['api.txt', ...pages.filter((path) => path.endsWith('.md')).map((path) => `reference/${path}`)]
+  const there = [
+    'api.txt',
+    'reference.md',
+    ...pages.filter((path) => path.endsWith('.md')).map((path) => `reference/${path}`),
+  ]
   const texts = await Promise.all(there.map(async (path) => [path, await readFile(join(DOCS, path), 'utf8')] as const))
   const former = new Map(texts)
   const changed = [...new Set([...made.keys(), ...former.keys()])].filter((path) => made.get(path) !== former.get(path))

@@ -3,7 +3,9 @@ import { join, relative, resolve } from 'node:path'
 import { BuildFault } from '../build/build-fault.ts'
 import { OWN_RUNTIME } from '../build/runtime.ts'
 import {
+  compareChapters,
   createSearchIndex,
+  isChapterPath,
   readChapter,
   sectionsOf,
   type ChapterSource,
@@ -34,13 +36,13 @@ export async function docs(args: readonly string[]): Promise<void> {
 }
 
 async function readChapters(): Promise<readonly ChapterSource[]> {
-  const names = await readdir(FOLDER).catch(() => [])
-  const files = names.filter((name) => name.endsWith('.md'))
+  const names = await readdir(FOLDER, { recursive: true }).catch(() => [])
+  const files = names.map((name) => name.replaceAll('\\', '/')).filter(isChapterPath)
   if (files.length === 0) throw new BuildFault(`This package has no handbook: ${FOLDER} has no chapters.`)
   const chapters = await Promise.all(
     files.map(async (name) => readChapter(name, await readFile(join(FOLDER, name), 'utf8'))),
   )
-  return chapters.toSorted((one, other) => one.order - other.order)
+  return chapters.toSorted(compareChapters)
 }
 
 /** Path from the working directory, with the line for editors and terminals that open it. */

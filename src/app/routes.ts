@@ -211,7 +211,7 @@ export const routes = defineRoutes({
   },
 
   '/docs/search.json': { handler: () => import('./docs/search-data.server.ts') },
-  '/docs/markdown/[chapter]': { handler: () => import('./docs/markdown-file.server.ts') },
+  '/docs/markdown/[...chapter]': { handler: () => import('./docs/markdown-file.server.ts') },
   '/llms.txt': { handler: () => import('./docs/llms.server.ts') },
   '/llms-full.txt': { handler: () => import('./docs/llms-full.server.ts') },
 

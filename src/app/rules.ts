@@ -10,7 +10,7 @@ export const rules: RuleSet = {
   ],
   rewrites: [
     { source: '/lab/alias/:id', destination: '/lab/params/:id' },
-    { source: '/docs/:chapter([\\w-]+).md', destination: '/docs/markdown/:chapter' },
+    { source: '/docs/:chapter([\\w-]+)*.md', destination: '/docs/markdown/:chapter*' },
   ],
   headers: [{ source: '/lab/crash/:path*', headers: [{ key: 'X-Robots-Tag', value: 'noindex' }] }],
 }

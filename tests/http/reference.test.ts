@@ -45,11 +45,26 @@ describe.for(hosts)('the reference application by $name', ({ start }) => {
     for (const path of ['/docs/none.md', '/docs/markdown/..%2fREADME', '/docs/api.md'])
       expect((await get(path)).status).toBe(404)
 
+    const subject = (await get('/docs/reference/server/sessions-and-secrets.md')).text
+    expect(subject).toMatch(/^# millrace\/server: sessions and secrets\n/)
+    expect(subject).toMatch(/^## defineSession\n\nFunction, .* Explained in \[[^\]]+\]\(\/docs\/sessions\.md#/m)
+
     const list = (await get('/llms.txt')).text
     const linked = [...list.matchAll(/\]\(([^)]+)\): \S/g)].map(([, url = '']) => url)
     expect(linked.length).toBeGreaterThan(20)
     for (const url of linked) expect((await get(url)).status).toBe(200)
     expect((await get('/llms-full.txt')).text).toContain('\n# Redirects, rewrites and headers\n')
+  })
+
+  test('no chapter takes more than 35 kB on the wire', async () => {
+    const sections = JSON.parse((await get('/docs/search.json')).text) as readonly { chapter: string; text: string }[]
+    const sizes = new Map<string, number>()
+    for (const { chapter, text } of sections) sizes.set(chapter, (sizes.get(chapter) ?? 0) + text.length)
+    const largest = [...sizes].toSorted(([, one], [, other]) => other - one).slice(0, 4)
+    const answers = largest.map(async ([chapter]) => {
+      return [chapter, (await get(`/docs/${chapter}`, { 'Accept-Encoding': 'br' })).body.length] as const
+    })
+    expect((await Promise.all(answers)).filter(([, bytes]) => bytes > 35_000)).toEqual([])
   })
 
   test('the sections of the search dialog are those of the chapters, and any cache may share them', async () => {

@@ -11,6 +11,14 @@ import { membersOf } from './members.ts'
 import { helpersOf, signatureOf } from './signature.ts'
 import { docBefore } from './syntax.ts'
 
+const KIND_NAMES: Readonly<Record<string, string>> = {
+  function: 'Function',
+  class: 'Class',
+  interface: 'Interface',
+  type: 'Type',
+  const: 'Constant',
+}
+
 const FIRST_ORDER = 1000 // behind all chapters that are written by hand
 
 /** A page to make. */
@@ -47,6 +55,12 @@ export async function referencePages(
       `---\ntitle: ${title}\ngroup: reference\norder: ${order}\nweight: 0.4\n---\n\n${body.trim()}\n`,
     )
   }
+  const list = entries.map((entry) => `- [\`${entry.name}\`](/docs/${pathOf(entry)}): ${cell(entry.summary)}`)
+  add(
+    'reference',
+    'All entries',
+    `The package has these entries. Their exports are described from their types.\n\n${list.join('\n')}`,
+  )
   for (const entry of entries) {
     const pages = reference.pages.filter((page) => page.entry === entry)
     if (pages.some(({ subject }) => subject.title !== '')) add(pathOf(entry), entry.name, overviewOf(entry, reference))
@@ -143,7 +157,7 @@ async function sectionOf(name: string, declaration: Declaration, reference: Refe
   )
   return [
     `## ${name}`,
-    `${declaration.kind}, from ${importedFrom.join(' and ')}`,
+    `${KIND_NAMES[declaration.kind] ?? declaration.kind}, exported by ${importedFrom.join(' and ')}.`,
     `\`\`\`ts signature\n${signatures.join('\n\n')}\n\`\`\``,
     doc.text,
     [...paramLines(doc), ...members].join('\n'),

@@ -16,7 +16,7 @@ export interface FoundSection {
 /** Searches an index, on the server or in the browser, and says where the sections are on this site. */
 export function findSections(index: SearchIndex, query: string, most: number): FoundSection[] {
   return index.search(query, most).map(({ section: { chapter, title, id, heading, parent }, snippet }) => {
-    const path = href('/docs/[[...slug]]', { slug: chapter === 'index' ? [] : [chapter] })
+    const path = href('/docs/[[...slug]]', { slug: chapter === 'index' ? [] : chapter.split('/') })
     return {
       href: id === '' ? path : external(`${path}#${ID_PREFIX}${id}`),
       heading,

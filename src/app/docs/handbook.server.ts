@@ -3,25 +3,31 @@ import { join } from 'node:path'
 import { href, type Href } from 'millrace'
 import {
   ChapterError,
+  compareChapters,
   createSearchIndex,
+  isChapterPath,
   readChapter,
   sectionsOf,
+  type ChapterGroup,
   type ChapterSource,
   type SearchIndex,
   type Section,
 } from 'millrace/internal/handbook'
 import type { renderMarkdown } from './markdown.server.ts'
+import { exportLinks, withExplanations } from './reference.server.ts'
 import type { Heading } from './heading.ts'
 
 /** One chapter, ready to be shown. */
 export interface Chapter {
-  /** The file's name without its ending; empty for `index.md`. */
+  /** The file's path in the folder without its ending; empty for `index.md`. */
   readonly slug: string
   /** The URL's path. */
   readonly path: Href
   /** From the front matter. */
   readonly title: string
-  /** Position in the handbook, from the front matter; ascending. */
+  /** The part of the handbook that it belongs to. */
+  readonly group: ChapterGroup
+  /** Position in its part, from the front matter; ascending. */
   readonly order: number
   /** The Markdown without the front matter. */
   readonly body: string
@@ -59,7 +65,7 @@ const LAST = Number.MAX_SAFE_INTEGER
 const RECHECK_AFTER_MS = 1_000 // a saved chapter shows at the next reload, and load does not read the disk
 
 /**
- * Reads the Markdown files of one folder and keeps what it made of them until a file changes. A request only ever picks
+ * Reads the chapters and the reference of one folder and keeps what it made of them until a file changes. A request only ever picks
  * from that list, so that no URL can name another file.
  * Bound: the folder. Lifetime: until the names, sizes or times of the files change, looked at once a second at most.
  * @param folder relative to the working directory, or absolute.
@@ -72,7 +78,8 @@ export function createHandbook(folder: string, now: () => number): Handbook {
 
   async function edition(): Promise<Edition> {
     if (current !== undefined && now() - checkedAt < RECHECK_AFTER_MS) return current
-    const names = (await readdir(folder)).filter((name) => name.endsWith('.md')).toSorted()
+    const paths = await readdir(folder, { recursive: true })
+    const names = paths.filter(isChapterPath).toSorted()
     const seen = await signatureOf(folder, names)
     checkedAt = now()
     if (current === undefined || seen !== signature) {
@@ -103,10 +110,11 @@ async function readEdition(folder: string, names: readonly string[]): Promise<Ed
   // Parser and highlighter are the largest part of the server: only a request for the handbook loads them.
   const { renderMarkdown } = await import('./markdown.server.ts')
   const read = await Promise.all(names.map(async (name) => readFrom(name, await readFile(join(folder, name), 'utf8'))))
-  const sources = read.toSorted((a, b) => a.order - b.order)
+  const sources = withExplanations(read.toSorted(compareChapters))
   const sections = sources.filter(({ order }) => order !== LAST).flatMap((source) => sectionsOf(source).map(asSection))
+  const links = exportLinks(sources)
   return {
-    chapters: sources.map((source) => asChapter(source, renderMarkdown)),
+    chapters: sources.map((source) => asChapter(source, (body) => renderMarkdown(body, links))),
     search: { index: createSearchIndex(sections), json: JSON.stringify(sections) },
   }
 }
@@ -117,7 +125,15 @@ function readFrom(name: string, source: string): ChapterSource {
   } catch (error) {
     if (!(error instanceof ChapterError)) throw error
     const body = `This chapter cannot be shown. ${error.message}.`
-    return { name: name.replace(/\.md$/, ''), title: name, order: LAST, body, weight: 1, bodyLine: 1 }
+    return {
+      name: name.replace(/\.md$/, ''),
+      title: name,
+      group: 'explanation',
+      order: LAST,
+      body,
+      weight: 1,
+      bodyLine: 1,
+    }
   }
 }
 
@@ -126,12 +142,15 @@ function asSection({ chapter, title, id, heading, parent, text, code, weight }: 
   return { chapter, title, id, heading, parent, text, code, weight }
 }
 
-function asChapter({ name, title, order, body }: ChapterSource, render: typeof renderMarkdown): Chapter {
+function asChapter(
+  { name, title, group, order, body }: ChapterSource,
+  render: (body: string) => ReturnType<typeof renderMarkdown>,
+): Chapter {
   const slug = name === 'index' ? '' : name
-  return { slug, path: chapterPath(name), title, order, body, ...render(body) }
+  return { slug, path: chapterPath(name), title, group, order, body, ...render(body) }
 }
 
-/** Path of a chapter by its file's name without the ending. */
+/** Path of a chapter by its file's path without the ending. */
 export function chapterPath(name: string): Href {
-  return href('/docs/[[...slug]]', { slug: name === 'index' ? [] : [name] })
+  return href('/docs/[[...slug]]', { slug: name === 'index' ? [] : name.split('/') })
 }

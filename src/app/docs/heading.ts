@@ -21,4 +21,12 @@ export interface ChapterSummary {
   /** The URL's path. */
   readonly path: Href
   readonly title: string
+  /** Path of the chapter that it is a part of: such a chapter is shown while one of them is on screen. */
+  readonly parent?: Href | undefined
+}
+
+/** Chapters of one part of the handbook. */
+export interface ChapterGroup {
+  readonly title: string
+  readonly chapters: readonly ChapterSummary[]
 }

@@ -23,7 +23,7 @@ export default function DocsLayout({ data, children, params }: Props) {
       <div className={styles['columns']}>
         <div className={styles['side']}>
           <HandbookSearch asked={query} />
-          <ChapterNav chapters={data.chapters} currentPath={currentPath} />
+          <ChapterNav groups={data.groups} currentPath={currentPath} />
         </div>
         <MainArea>{children}</MainArea>
       </div>

@@ -5,7 +5,7 @@ import { handbook } from './handbook.server.ts'
 /** All chapters, for the export. */
 export async function paths() {
   const chapters = await handbook.chapters()
-  return chapters.map(({ slug }) => ({ slug: slug === '' ? [] : [slug] }))
+  return chapters.map(({ slug }) => ({ slug: slug === '' ? [] : slug.split('/') }))
 }
 
 /** The chapter that the slug names, and its neighbours. */
@@ -16,10 +16,14 @@ export async function loader({ params }: LoaderArgs<'/docs/[[...slug]]'>) {
   const chapter = chapters[at]
   if (chapter === undefined) notFound()
   const { path, title, html, headings } = chapter
+  const source = `${chapter.slug || 'index'}.md`
+  const edits = process.env['HANDBOOK_EDIT_URL'] ?? '' // `https://git.example.com/millrace/edit/main/docs/`
   return {
     chapter: { path, title, html, headings },
     previous: neighbour(chapters[at - 1]),
     next: neighbour(chapters[at + 1]),
+    // The reference is made from the sources.
+    edit: URL.canParse(source, edits) && !slug.startsWith('reference') ? new URL(source, edits).href : undefined,
   }
 }
 

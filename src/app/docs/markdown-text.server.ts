@@ -12,7 +12,7 @@ export const MARKDOWN_HEADERS = {
  * @param docs URL of the handbook, without a slash at the end.
  */
 export function markdownOf({ title, body }: Chapter, docs: string): string {
-  const linked = body.replaceAll(/\]\(\/docs(?:\/([\w-]+))?(#[\w-]*)?\)/g, (_, name = 'index', fragment = '') => {
+  const linked = body.replaceAll(/\]\(\/docs(?:\/([\w/-]+))?(#[\w-]*)?\)/g, (_, name = 'index', fragment = '') => {
     return `](${docs}/${name}.md${fragment})`
   })
   return `# ${title}\n\n${linked.trim()}\n`

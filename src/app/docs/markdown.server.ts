@@ -1,14 +1,8 @@
 import { withBasePath } from 'millrace'
 import { createSlugs } from 'millrace/internal/handbook'
-import hljs from 'highlight.js/lib/core'
-import bash from 'highlight.js/lib/languages/bash'
-import css from 'highlight.js/lib/languages/css'
-import http from 'highlight.js/lib/languages/http'
-import json from 'highlight.js/lib/languages/json'
-import typescript from 'highlight.js/lib/languages/typescript'
-import xml from 'highlight.js/lib/languages/xml'
 import { Marked, type Tokens } from 'marked'
 import { escapeMarkup } from '../site/escape-markup.server.ts'
+import { createCodeBlocks } from './code-block.server.ts'
 import { ID_PREFIX, type Heading } from './heading.ts'
 
 /** What becomes of a Markdown text. */
@@ -17,20 +11,15 @@ export interface RenderedMarkdown {
   readonly headings: readonly Heading[]
 }
 
-const highlighter = hljs.newInstance()
-// `typescript` brings the aliases ts and tsx, and `xml` html. JSX is handed over to `xml`.
-for (const [name, language] of Object.entries({ bash, css, http, json, typescript, xml })) {
-  highlighter.registerLanguage(name, language)
-}
-highlighter.registerAliases(['js', 'jsx'], { languageName: 'typescript' }) // samples of other frameworks
-
 /**
  * Renders Markdown to HTML. Raw HTML comes out as text, and links lead to http(s), mail or this site only.
  * Headings get ids and a link to themselves; code is highlighted where its language is one we know.
+ * @param links where exports are described, by name: types in signatures lead there.
  */
-export function renderMarkdown(source: string): RenderedMarkdown {
+export function renderMarkdown(source: string, links: ReadonlyMap<string, string> = new Map()): RenderedMarkdown {
   const headings: Heading[] = []
   const slug = createSlugs()
+  const codeBlock = createCodeBlocks(links)
   const marked = new Marked({
     gfm: true,
     renderer: {
@@ -41,7 +30,7 @@ export function renderMarkdown(source: string): RenderedMarkdown {
         const text = plainText(this.parser.parseInline(tokens, this.parser.textRenderer))
         const id = ID_PREFIX + slug(text)
         headings.push({ id, text, depth })
-        return `<h${depth} id="${id}">${inner} <a class="anchor" href="#${id}" aria-label="Link to this section">#</a></h${depth}>\n`
+        return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${inner}</a></h${depth}>\n`
       },
       link({ href, title, tokens }) {
         const inner = this.parser.parseInline(tokens)
@@ -58,19 +47,10 @@ export function renderMarkdown(source: string): RenderedMarkdown {
   return { html, headings }
 }
 
-function codeBlock(text: string, lang: string | undefined): string {
-  const language = lang !== undefined && highlighter.getLanguage(lang) !== undefined ? lang : undefined
-  const body =
-    language === undefined ? escapeMarkup(text) : highlighter.highlight(text, { language, ignoreIllegals: true }).value
-  const label = lang === undefined || lang === '' ? 'code' : lang
-  // Long lines scroll, and what scrolls must be reachable by keyboard.
-  return `<pre tabindex="0" role="group" aria-label="${escapeMarkup(label)} example"><code class="hljs">${body}</code></pre>\n`
-}
-
 function tableBlock(token: Tokens.Table, inline: (cell: Tokens.TableCell) => string): string {
   const head = token.header.map((cell) => `<th scope="col">${inline(cell)}</th>`).join('')
   const rows = token.rows.map((row) => `<tr>${row.map((cell) => `<td>${inline(cell)}</td>`).join('')}</tr>`).join('\n')
-  return `<div class="table-scroll" tabindex="0" role="group" aria-label="Table"><table>
+  return `<div class="table-scroll"><table>
 <thead><tr>${head}</tr></thead>
 <tbody>${rows}</tbody>
 </table></div>\n`

@@ -1,9 +1,8 @@
 import { Link } from 'millrace'
 import type { PageProps } from 'millrace'
+import { Prose } from './prose.tsx'
 import { TableOfContents } from './table-of-contents.tsx'
-import { trustedProse } from './trusted-prose.ts'
 import styles from './page.module.css'
-import './prose.css'
 
 type Props = PageProps<'/docs/[[...slug]]', typeof import('./loader.server.ts')>
 
@@ -11,13 +10,14 @@ export const metadata = ({ data }: Props) => ({ title: data.chapter.title, canon
 
 /** One chapter of the handbook. */
 export default function DocsPage({ data }: Props) {
-  const { chapter, previous, next } = data
+  const { chapter, previous, next, edit } = data
   return (
-    <div className={styles['page']}>
-      <article className={styles['article']}>
-        <h1>{chapter.title}</h1>
-        {/* Our own Markdown, rendered on the server with raw HTML escaped. */}
-        <div className="prose" dangerouslySetInnerHTML={{ __html: trustedProse(chapter.html) }} />
+    <article className={styles['page']}>
+      <h1>{chapter.title}</h1>
+      <TableOfContents key={chapter.path} headings={chapter.headings} />
+      <Prose key={chapter.path} html={chapter.html} />
+      <footer>
+        {edit === undefined ? null : <a href={edit}>Edit this page</a>}
         <nav aria-label="Neighbouring chapters" className={styles['neighbours']}>
           {previous === undefined ? null : (
             <Link href={previous.path} rel="prev">
@@ -32,8 +32,7 @@ export default function DocsPage({ data }: Props) {
             </Link>
           )}
         </nav>
-      </article>
-      <TableOfContents headings={chapter.headings} />
-    </div>
+      </footer>
+    </article>
   )
 }

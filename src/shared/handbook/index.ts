@@ -2,7 +2,16 @@
  * The handbook as text: its sections, and search in them. For the reference application, which shows the handbook, and for
  * `millrace docs`. It is no public interface.
  */
-export { ChapterError, readChapter, sectionsOf, type ChapterSource } from './read-chapter.ts'
+export {
+  CHAPTER_GROUPS,
+  ChapterError,
+  compareChapters,
+  isChapterPath,
+  readChapter,
+  sectionsOf,
+  type ChapterGroup,
+  type ChapterSource,
+} from './read-chapter.ts'
 export { createSearchIndex, type SearchHit, type SearchIndex } from './search-index.ts'
 export type { Section, SourceSection } from './section.ts'
 export { createSlugs } from './slugs.ts'

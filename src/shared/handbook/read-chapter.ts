@@ -2,12 +2,20 @@ import type { SourceSection } from './section.ts'
 import { createSlugs } from './slugs.ts'
 import { wordsOf } from './words.ts'
 
+/** The parts of the handbook in their order. */
+export const CHAPTER_GROUPS = ['start', 'guides', 'reference', 'explanation'] as const
+
+/** A part of the handbook. */
+export type ChapterGroup = (typeof CHAPTER_GROUPS)[number]
+
 /** A chapter of the handbook. */
 export interface ChapterSource {
-  /** The file's name without its ending; `index` is the first chapter. */
+  /** The file's path without its ending: `routes`, `reference/server`; `index` is the first chapter. */
   readonly name: string
   readonly title: string
-  /** Position in the handbook, ascending. */
+  /** The part that it belongs to, `group` of the front matter; default `guides`. */
+  readonly group: ChapterGroup
+  /** Position in its part, ascending. */
   readonly order: number
   /** Factor of its score in a search, `weight` of the front matter; default 1. */
   readonly weight: number
@@ -24,7 +32,7 @@ export class ChapterError extends Error {
 
 /**
  * Reads the front matter of a chapter.
- * @param file the file's name, `routes.md`.
+ * @param file the file's path in the folder of the handbook, `routes.md`.
  * @throws {ChapterError} if the front matter is missing or not valid.
  */
 export function readChapter(file: string, source: string): ChapterSource {
@@ -36,7 +44,25 @@ export function readChapter(file: string, source: string): ChapterSource {
   if (!Number.isFinite(order)) throw new ChapterError(`${file}: "order" in the front matter is not a number`)
   const weight = Number(/^weight:[ \t]*(.+)$/m.exec(frontMatter)?.[1] ?? 1)
   if (!Number.isFinite(weight)) throw new ChapterError(`${file}: "weight" in the front matter is not a number`)
-  return { name: file.replace(/\.md$/, ''), title, order, weight, body, bodyLine: head.split('\n').length }
+  const named = /^group:[ \t]*(.+)$/m.exec(frontMatter)?.[1]?.trim() ?? 'guides'
+  const group = CHAPTER_GROUPS.find((one) => one === named)
+  if (group === undefined) {
+    throw new ChapterError(`${file}: "group" in the front matter is none of ${CHAPTER_GROUPS.join(', ')}`)
+  }
+  return { name: file.replace(/\.md$/, ''), title, group, order, weight, body, bodyLine: head.split('\n').length }
+}
+
+/** Whether a path in the folder of the handbook is that of a chapter. What is for developers of Millrace is in other folders. */
+export function isChapterPath(path: string): boolean {
+  return /^(?:reference\/(?:[\w-]+\/)?)?[\w-]+\.md$/.test(path)
+}
+
+/** Compares chapters by their places in the handbook. */
+export function compareChapters(
+  one: Pick<ChapterSource, 'group' | 'order'>,
+  other: Pick<ChapterSource, 'group' | 'order'>,
+): number {
+  return CHAPTER_GROUPS.indexOf(one.group) - CHAPTER_GROUPS.indexOf(other.group) || one.order - other.order
 }
 
 function field(file: string, frontMatter: string, key: string): string {

@@ -5,7 +5,7 @@
  * Each word of a question is a concept: its stem, the words that begin with it, the words that are one typo apart where
  * nothing else fits, and its synonyms, each with a weight. A section's score is BM25 of each field, added up over heading,
  * chapter, prose and code, with one value for each concept, times the square of the share of the question
- * that the section has.
+ * that the section has. A question that is the name of an export finds its section in the reference first.
  */
 import type { Section } from './section.ts'
 import { makeSnippet, type SnippetPart } from './snippet.ts'
@@ -70,9 +70,12 @@ export function createSearchIndex<Found extends Section>(sections: readonly Foun
       const subject = subjectOf(query).slice(0, MOST_WORDS)
       const concepts = subject.map((word) => conceptOf(word, vocabulary))
       const scores = scoresOf(concepts, postings, sections.length)
+      const isNamed = namesExport(query)
       return [...scores]
         .map(([number, score]) => [number, score * (sections[number]?.weight ?? 1)] as const)
-        .toSorted(([one, oneScore], [other, otherScore]) => otherScore - oneScore || one - other)
+        .toSorted(([one, oneScore], [other, otherScore]) => {
+          return isNamed(sections[other]) - isNamed(sections[one]) || otherScore - oneScore || one - other
+        })
         .slice(0, most)
         .flatMap(([number]) => {
           const section = sections[number]
@@ -82,6 +85,12 @@ export function createSearchIndex<Found extends Section>(sections: readonly Foun
         })
     },
   }
+}
+
+/** Whether a section describes the export that a question names: 1 or 0. */
+function namesExport(query: string): (section: Section | undefined) => number {
+  const [, name] = /^<?(\w+)(?:\(\)|>|\s*\/>)?$/.exec(query.trim()) ?? []
+  return (section) => Number(name === section?.heading && section?.chapter.startsWith('reference/') === true)
 }
 
 function addSection(

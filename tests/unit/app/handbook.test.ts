@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { routes } from '../../../src/app/routes.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
 import { createHandbook } from '../../../src/app/docs/handbook.server.ts'
-import { readChapter } from 'millrace/internal/handbook'
+import { isChapterPath, readChapter } from 'millrace/internal/handbook'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
 const chapter = (title: string, order: number, body = 'Text.') =>
@@ -115,7 +115,7 @@ describe('the handbook of this project', () => {
 
   it('gives every chapter a place of its own', async () => {
     const chapters = await createHandbook(folder, () => 0).chapters()
-    const files = readdirSync(folder).filter((name) => name.endsWith('.md'))
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(isChapterPath)
     expect(chapters).toHaveLength(files.length)
     expect(new Set(chapters.map(({ order }) => order)).size).toBe(files.length)
   })

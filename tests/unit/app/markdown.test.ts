@@ -65,6 +65,35 @@ describe('markdown', () => {
     expect(html).not.toContain('nginx"x example')
   })
 
+  it('names the file of a sample that begins with it', () => {
+    const { html } = renderMarkdown('```ts\n// src/app/[id]/page.server.ts\nconst a = 1\n```\n')
+    expect(html).toMatch(
+      /^<figure class="code"><figcaption>src\/app\/\[id\]\/page\.server\.ts<\/figcaption><pre><code><span/,
+    )
+    expect(renderMarkdown('```ts\n// Of wood. See mill.ts\n```\n').html).not.toContain('figcaption')
+  })
+
+  it('shows how three package managers install something', () => {
+    const { html } = renderMarkdown('```bash npm\nnpm install pg\nnpm install --save-dev @types/pg\nnpm run dev\n```\n')
+    const blocks = [...html.matchAll(/>(\w+)<\/label><div class="code"><pre><code>([^]*?)<\/code>/g)]
+    expect(blocks.map(([, manager, code = '']) => [manager, code.replaceAll(/<[^>]+>/g, '')])).toEqual([
+      ['npm', 'npm install pg\nnpm install --save-dev @types/pg\nnpm run dev'],
+      ['pnpm', 'pnpm add pg\npnpm add --save-dev @types/pg\npnpm dev'],
+      ['Yarn', 'yarn add pg\nyarn add --dev @types/pg\nyarn dev'],
+    ])
+  })
+
+  it('leads from the types of a signature to where they are described, and from no other code', () => {
+    const links = new Map([
+      ['Mill', '/docs/reference/mills#section-mill'],
+      ['MillOptions', '/docs/reference/mills#b'],
+    ])
+    const code = 'interface MillOptions {\n  mill: Mill\n}\n'
+    const { html } = renderMarkdown(`\`\`\`ts signature\n${code}\`\`\`\n`, links)
+    expect(html.match(/<a [^>]*>[^<]*/g)).toEqual(['<a href="/docs/reference/mills#section-mill">Mill'])
+    expect(renderMarkdown(`\`\`\`ts\n${code}\`\`\`\n`, links).html).not.toContain('<a ')
+  })
+
   it('names the header cells of a table', () => {
     const { html } = renderMarkdown('| a | b |\n|---|---|\n| `1` | 2 |\n')
     expect(html).toContain('<th scope="col">a</th>')

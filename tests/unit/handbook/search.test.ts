@@ -1,14 +1,22 @@
 import { globSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { createSearchIndex, readChapter, sectionsOf, type Section } from 'millrace/internal/handbook'
+import { join } from 'node:path'
+import {
+  compareChapters,
+  createSearchIndex,
+  isChapterPath,
+  readChapter,
+  sectionsOf,
+  type Section,
+} from 'millrace/internal/handbook'
 import { describe, expect, test } from 'vitest'
 import { renderMarkdown } from '../../../src/app/docs/markdown.server.ts'
 import { QUESTIONS, SPELLINGS } from '../../fixtures/handbook/questions.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const CHAPTERS = globSync('docs/*.md', { cwd: ROOT })
-  .map((path) => readChapter(basename(path), readFileSync(join(ROOT, path), 'utf8')))
-  .toSorted((one, other) => one.order - other.order)
+const CHAPTERS = globSync('**/*.md', { cwd: join(ROOT, 'docs') })
+  .filter(isChapterPath)
+  .map((path) => readChapter(path, readFileSync(join(ROOT, 'docs', path), 'utf8')))
+  .toSorted(compareChapters)
 const SECTIONS = CHAPTERS.flatMap(sectionsOf)
 
 const index = createSearchIndex(SECTIONS)
@@ -74,6 +82,16 @@ describe('a search', () => {
     const [hit] = small.search('wheels', 1)
     expect(hit?.snippet.filter(({ marked }) => marked).map(({ text }) => text)).toContain('wheel')
     expect(hit?.snippet.map(({ text }) => text).join('').length).toBeLessThan(190)
+  })
+
+  test('finds an export first by its exact name', () => {
+    const names = SECTIONS.filter(({ chapter, id }) => chapter.startsWith('reference/') && id !== '')
+    const exports = names.filter(({ chapter }) => CHAPTERS.find(({ name }) => name === chapter)?.title.includes(':'))
+    expect(exports.length).toBeGreaterThan(150)
+    expect(exports.map(({ heading }) => placesOf(heading, 1)[0])).toEqual(
+      exports.map(({ chapter, id }) => `${chapter}#${id}`),
+    )
+    expect(placesOf('useSearch()', 1)).toEqual(['reference/millrace/pages-and-layouts#usesearch'])
   })
 
   test('gives at most as many results as asked for', () => {
