@@ -77,6 +77,7 @@ export function addGivenHeaders(headers: HeaderList, context: RequestContext): v
 }
 
 const OWN_HEADERS = new Set([
+  'age',
   'cache-control',
   'connection',
   'content-encoding',

@@ -1,12 +1,10 @@
 import type { ReactNode } from 'react'
 import type { RouteView } from '../../../client/react/route-view.ts'
-import { addGivenHeaders } from '../../request/answer/answer-headers.ts'
 import { textsOf } from '../../request/answer/texts.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { DocumentMaking } from '../../request/document-making.ts'
 import { MIN_ENCODED_BYTES } from '../../http/content-encoding.ts'
 import { startGzip } from '../../http/gzip-member.ts'
-import type { HeaderList } from '../../http/header-list.ts'
 import { MOST_SHELL_BYTES, shellBytes, type StoredShell } from '../../stores/cache/stored-shell.ts'
 import { jsonLdTags } from './compose-document.ts'
 import { DOCUMENT_END, headStart } from './document-markup.ts'
@@ -16,7 +14,7 @@ import { holeStyles } from './hole-styles.ts'
 import { prerenderShell, type HeldPromise } from './prerender-shell.ts'
 import { idPrefix, type Thrown } from './render-attempt.ts'
 import type { HydrationExtras } from './hydration-data-writer.ts'
-import type { DocumentParts } from './send-document.ts'
+import { givenToPage, type DocumentParts } from './send-document.ts'
 import { storeValues } from './store-values.ts'
 
 /** A render of the page for everybody. */
@@ -81,8 +79,6 @@ export async function makeShell(
   const element = render.partsOf({ deadline: render.deadline, react }).hydrationData.withChunks(chunks)
   const at = headStart(html)
   const head = html.slice(0, at) + assets.head('', true, holeStyles('', textsOf(context))) + besides
-  const given: HeaderList = []
-  addGivenHeaders(given, context)
   const body = Buffer.from(head + html.slice(at, -DOCUMENT_END.length) + element)
   const shell: StoredShell = {
     body,
@@ -90,7 +86,7 @@ export async function makeShell(
     postponed,
     scripts,
     values,
-    given,
+    given: givenToPage(context),
     at: context.readAt,
     ...render.facts,
   }

@@ -177,7 +177,13 @@ function wholeCaching(parts: DocumentParts, context: RequestContext): Caching {
   const { forms, hydrationData, inserted } = parts
   const caching = takeCaching(parts, context)
   const isForAll = hydrationData.start === undefined && !inserted.hasNonce() && !forms.hasCallKey
-  return isForAll ? caching : privateCaching(caching)
+  return isForAll ? caching : ofOneVisitor(caching, context)
+}
+
+/** For a document that contains something of one visitor: no cache sends it to others, whatever header it goes by. */
+export function ofOneVisitor(caching: Caching, { audience }: RequestContext): Caching {
+  audience.guarded = true
+  return privateCaching(caching)
 }
 
 /** Rules and middleware have said theirs on the response, which gets the decision instead. */
@@ -214,8 +220,7 @@ export function documentHeaders(
   const link = assets.link(nonce)
   if (link !== undefined && status < 500) headers.push('Link', link)
   headers.push(...retryHeaders({ retryAfter }))
-  addGivenHeaders(headers, context)
-  fitGivenReferrers(headers)
+  headers.push(...givenToPage(context))
   return headers
 }
 
@@ -233,10 +238,13 @@ function contentHeaders(
   return headers
 }
 
-/** A loader's `Referrer-Policy`, as one that was set in front. */
-function fitGivenReferrers(headers: HeaderList): void {
-  const at = headers.indexOf('referrer-policy') + 1
-  if (at > 0) headers[at] = fittingReferrers(headers[at] ?? '')
+/** Headers that the loaders of a page have set, its `Referrer-Policy` as one that was set in front. */
+export function givenToPage(context: RequestContext): HeaderList {
+  const given: HeaderList = []
+  addGivenHeaders(given, context)
+  const at = given.indexOf('referrer-policy') + 1
+  if (at > 0) given[at] = fittingReferrers(given[at] ?? '')
+  return given
 }
 
 /** Headers of a document that do not depend on the visitor or on timing. */
@@ -244,6 +252,6 @@ export function sharedHeaders({ assets }: DocumentParts, context: RequestContext
   const headers = contentHeaders({ assets }, context, '', caching)
   const link = assets.link('')
   if (link !== undefined) headers.push('Link', link)
-  addGivenHeaders(headers, context)
+  headers.push(...givenToPage(context))
   return headers
 }

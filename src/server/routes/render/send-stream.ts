@@ -2,7 +2,6 @@ import { withBasePath } from '../../../shared/base-path.ts'
 import { escapeHtml } from '../../../shared/escape-html.ts'
 import type { PageTexts } from '../../../shared/texts.ts'
 import { createBodyStream } from '../../request/answer/body-stream.ts'
-import { privateCaching } from '../../request/answer/caching.ts'
 import { titleOf } from '../../request/answer/constant-page.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { judgeThrown, type JudgedThrown } from '../../request/answer/judge-thrown.ts'
@@ -14,7 +13,7 @@ import { DocumentSink } from './document-sink.ts'
 import { holeStyles } from './hole-styles.ts'
 import type { HydrationData } from './hydration-data-writer.ts'
 import type { LiveStream } from './render-attempt.ts'
-import { documentHeaders, negotiate, takeCaching, type DocumentParts } from './send-document.ts'
+import { documentHeaders, negotiate, ofOneVisitor, takeCaching, type DocumentParts } from './send-document.ts'
 
 /** Sends a document with pending boundaries, each as it completes. */
 export function sendStream(live: LiveStream, parts: DocumentParts, context: RequestContext): void {
@@ -22,7 +21,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   const { nonce, req, res } = context
   const encoding = negotiate(context)
   // It contains inline scripts and so a nonce.
-  const caching = privateCaching(takeCaching(parts, context))
+  const caching = ofOneVisitor(takeCaching(parts, context), context)
   const headers = documentHeaders(parts, context, nonce, caching)
   if (encoding !== undefined) headers.push('Content-Encoding', encoding)
   send(context, parts.status, headers)
