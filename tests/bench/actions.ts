@@ -94,7 +94,7 @@ async function measureForm(
 
 async function run({ server, url, form }: Target, seconds: number): Promise<Run> {
   const before = await cpuTicks(server.pid)
-  const { rate, requests } = await loadFor(url, seconds, form)
+  const { rate, requests } = await loadFor(url, seconds, { form })
   return { rate, ticks: ((await cpuTicks(server.pid)) - before) / requests }
 }
 

@@ -3,7 +3,7 @@
  * it, rendering the very components of the reference application. No data for a browser, no headers, no log.
  */
 import express from 'express'
-import type { Response } from 'express'
+import type { Request, Response } from 'express'
 import type { ReactNode } from 'react'
 import { renderToPipeableStream } from 'react-dom/server'
 import { Document } from '../../src/app/document.tsx'
@@ -16,7 +16,19 @@ import TablePage from '../../src/app/lab/bench/table-page.tsx'
 
 const NO_PARAMS = Object.freeze({})
 
-function send(response: Response, title: string, page: ReactNode): void {
+/** The pages of `/lab/bench/shell` have one part more, which belongs to the visitor. */
+const OF_VISITORS = '/lab/bench/shell/'
+
+function send({ path, headers }: Request, response: Response, title: string, page: ReactNode): void {
+  const [, visitor = 'nobody'] = /(?:^|; )visitor=([^;]*)/.exec(headers.cookie ?? '') ?? []
+  const content = path.startsWith(OF_VISITORS) ? (
+    <>
+      {page}
+      <p data-testid="visitor">{visitor}</p>
+    </>
+  ) : (
+    page
+  )
   const head = (
     <>
       <meta charSet="utf-8" />
@@ -27,7 +39,7 @@ function send(response: Response, title: string, page: ReactNode): void {
   const stream = renderToPipeableStream(
     <Document head={head}>
       <BenchLayout params={NO_PARAMS} data={undefined}>
-        {page}
+        {content}
       </BenchLayout>
     </Document>,
     {
@@ -49,15 +61,17 @@ function load(rows: unknown): ReturnType<typeof loader> {
 
 const app = express().disable('x-powered-by').disable('etag')
 
-app.get(['/', '/lab/bench/hello'], (_request, response) => send(response, 'Hello', <HelloPage />))
-app.get('/lab/bench/spiral', (_request, response) => send(response, 'Spiral', <SpiralPage />))
-app.get('/lab/bench/table', async (request, response) => {
+app.get(['/', '/lab/bench/hello'], (request, response) => send(request, response, 'Hello', <HelloPage />))
+app.get(['/lab/bench/spiral', `${OF_VISITORS}spiral`], (request, response) =>
+  send(request, response, 'Spiral', <SpiralPage />),
+)
+app.get(['/lab/bench/table', `${OF_VISITORS}table`], async (request, response) => {
   const search = { n: Number(request.query['n']) }
-  send(response, 'Table', <TablePage params={NO_PARAMS} search={search} data={await load(search.n)} />)
+  send(request, response, 'Table', <TablePage params={NO_PARAMS} search={search} data={await load(search.n)} />)
 })
-app.get('/lab/bench/links', async (request, response) => {
+app.get(['/lab/bench/links', `${OF_VISITORS}links`], async (request, response) => {
   const search = { n: Number(request.query['n']) }
-  send(response, 'Links', <LinksPage params={NO_PARAMS} search={search} data={await load(search.n)} />)
+  send(request, response, 'Links', <LinksPage params={NO_PARAMS} search={search} data={await load(search.n)} />)
 })
 
 const server = app.listen(Number(process.env['PORT']), '127.0.0.1')

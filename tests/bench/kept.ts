@@ -9,7 +9,7 @@ import { startServer } from './server-process.ts'
 import type { Contestant, RunningServer } from './server-process.ts'
 import { median } from './statistics.ts'
 import { run } from './throughput.ts'
-import type { Run, ThroughputOptions } from './throughput.ts'
+import type { AskedPage, Run, ThroughputOptions } from './throughput.ts'
 import { mainOf } from './workloads.ts'
 import type { Workload } from './workloads.ts'
 
@@ -47,7 +47,7 @@ export async function measureKept(
   await using bareServer = await startServer(bare, path)
   const ending = await ask(bareServer.origin, path)
   if (!ending.body.equals(kept.body)) throw new Error(`${path}: the bare server ends other bytes.`)
-  const { value, detail } = await byCpu(ourServer, bareServer, path, options)
+  const { value, detail } = await byCpu(ourServer, bareServer, { path }, options)
   return {
     name: `kept, ${workload.name}`,
     value,
@@ -72,7 +72,7 @@ export async function measureKeptPeer(
   const fault = workload.fault(mainOf(second.body.toString()))
   if (fault !== undefined) throw new Error(`${peer.name}, ${path}: ${fault}`)
   if (!first.body.equals(second.body)) throw new Error(`${peer.name}, ${path}: not from a cache.`)
-  const { value, detail } = await byCpu(ourServer, peerServer, path, options)
+  const { value, detail } = await byCpu(ourServer, peerServer, { path }, options)
   const gate = { bound: '≥', limit: LEAST_OF_PEER } as const
   return {
     name: `kept, ${workload.name}, beside ${peer.name}`,
@@ -148,8 +148,9 @@ export async function measureKeptMemory(ours: Contestant): Promise<Measurement> 
   }
 }
 
-function keptPath({ path }: Workload): string {
-  return path.replace('/lab/bench/', '/lab/bench/kept/')
+/** The page of a workload that is kept, or kept with a slot. */
+export function keptPath({ path }: Workload, kind: 'kept' | 'shell' = 'kept'): string {
+  return path.replace('/lab/bench/', `/lab/bench/${kind}/`)
 }
 
 /**
@@ -166,16 +167,17 @@ async function keptAnswer({ origin }: RunningServer, workload: Workload): Promis
   return answer
 }
 
-async function byCpu(
+/** Loads a page of two servers by turns. @returns how many times the CPU time of ours the other takes. */
+export async function byCpu(
   ours: RunningServer,
   other: RunningServer,
-  path: string,
+  page: AskedPage,
   { rounds, seconds, warmUpSeconds }: ThroughputOptions,
 ): Promise<Pick<Measurement, 'value' | 'detail'>> {
-  for (const server of [ours, other]) await run(server, { path }, warmUpSeconds)
+  for (const server of [ours, other]) await run(server, page, warmUpSeconds)
   const pairs: { readonly ours: Run; readonly other: Run }[] = []
   for (let round = 0; round < rounds; round += 1) {
-    pairs.push({ ours: await run(ours, { path }, seconds), other: await run(other, { path }, seconds) })
+    pairs.push({ ours: await run(ours, page, seconds), other: await run(other, page, seconds) })
   }
   const ratios = pairs.map((pair) => pair.other.ticks / pair.ours.ticks)
   const perSecond = (rates: readonly number[]): string => `${Math.round(median(rates)).toLocaleString('en')}/s`
@@ -188,7 +190,8 @@ async function byCpu(
   }
 }
 
-function ask(
+/** Asks for a page. Without an agent by a connection of its own. */
+export function ask(
   origin: string,
   path: string,
   headers: Readonly<Record<string, string>> = {},

@@ -34,13 +34,22 @@ const hasWrk = spawnSync('wrk', ['-v']).error === undefined
 /** Which generator is used: wrk where there is one, since it takes less of its core; else autocannon. */
 export const GENERATOR = hasWrk ? 'wrk' : 'autocannon'
 
+/** What each request brings. */
+interface SentParts {
+  readonly form?: PostedForm
+  /** Value of `Cookie`. */
+  readonly cookie?: string | undefined
+}
+
 /**
  * Loads a URL for a time.
  * @throws {Error} when any answer was an error, or any request failed: such a run measures something else.
  */
-export async function loadFor(url: string, seconds: number, form?: PostedForm): Promise<LoadResult> {
-  if (hasWrk) return runWrk(url, seconds, form)
-  return runAutocannon(url, ['-d', String(seconds), ...(form === undefined ? [] : await formArgs(form))])
+export async function loadFor(url: string, seconds: number, { form, cookie }: SentParts = {}): Promise<LoadResult> {
+  const posted = form === undefined ? [] : await (hasWrk ? scriptArgs(form) : formArgs(form))
+  if (hasWrk) return runWrk(url, seconds, [...posted, ...(cookie === undefined ? [] : ['-H', `Cookie: ${cookie}`])])
+  const brought = [...posted, ...(cookie === undefined ? [] : ['-H', `Cookie=${cookie}`])]
+  return runAutocannon(url, ['-d', String(seconds), ...brought])
 }
 
 /**
@@ -51,10 +60,9 @@ export async function loadTimes(url: string, requests: number): Promise<LoadResu
   return runAutocannon(url, ['-a', String(requests)])
 }
 
-async function runWrk(url: string, seconds: number, form?: PostedForm): Promise<LoadResult> {
-  const script = form === undefined ? [] : ['-s', await writeWrkScript(form)]
+async function runWrk(url: string, seconds: number, brought: readonly string[]): Promise<LoadResult> {
   // A script with a fault is left aside by wrk, which then asks for the page instead of sending the form.
-  const text = await outputOf('wrk', ['-t', '1', '-c', String(CONNECTIONS), '-d', `${seconds}s`, ...script, url], true)
+  const text = await outputOf('wrk', ['-t', '1', '-c', String(CONNECTIONS), '-d', `${seconds}s`, ...brought, url], true)
   const rate = /^Requests\/sec:\s+([\d.]+)$/m.exec(text)?.[1]
   const requests = /^\s+(\d+) requests in /m.exec(text)?.[1]
   const trouble = /^.*(?:Non-2xx|Socket errors).*$/m.exec(text)?.[0]
@@ -62,6 +70,10 @@ async function runWrk(url: string, seconds: number, form?: PostedForm): Promise<
     throw new Error(`${url}: ${trouble?.trim() ?? text}`)
   }
   return { rate: Number(rate), requests: Number(requests) }
+}
+
+async function scriptArgs(form: PostedForm): Promise<readonly string[]> {
+  return ['-s', await writeWrkScript(form)]
 }
 
 /** Each run begins its numbers elsewhere, so that no two requests of a benchmark are the same. */

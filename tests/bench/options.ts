@@ -8,7 +8,6 @@ export const SECTIONS = [
   'start',
   'matching',
   'throughput',
-  'early',
   'kept',
   'peers',
   'memory',

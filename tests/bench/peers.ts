@@ -20,13 +20,21 @@ interface Peer {
   readonly folder: string
   /** Whether it has pages at `/lab/bench/kept` that it serves from its own cache. */
   readonly keeps: boolean
+  /** Below its folder: an application that has pages at `/lab/bench/shell`, with a hole for what belongs to the visitor. */
+  readonly partial?: string
   /** Its own command that builds it, from its folder. */
   readonly build: readonly [file: string, ...args: string[]]
 }
 
 /** All that there are applications for. */
 export const PEERS: readonly Peer[] = [
-  { name: 'Next.js 16', folder: 'next', keeps: true, build: ['node_modules/next/dist/bin/next', 'build'] },
+  {
+    name: 'Next.js 16',
+    folder: 'next',
+    keeps: true,
+    partial: 'partial',
+    build: ['node_modules/next/dist/bin/next', 'build'],
+  },
   {
     name: 'React Router 8',
     folder: 'react-router',
@@ -43,19 +51,20 @@ export function missingPeer({ name, folder }: Peer): string | undefined {
 
 /**
  * Builds a peer's application for production.
+ * @param app folder of the application below the peer's; default: the peer's own.
  * @throws {Error} when its build fails.
  */
-export async function buildPeer(peer: Peer): Promise<Contestant> {
+export async function buildPeer(peer: Peer, app?: string): Promise<Contestant> {
   const folder = folderOf(peer.folder)
   await bundlePages(folder)
-  const { code, output } = await runCommand(process.execPath, peer.build, {
+  const { code, output } = await runCommand(process.execPath, [...peer.build, ...(app === undefined ? [] : [app])], {
     cwd: folder,
     env: { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
     timeoutMs: BUILD_LIMIT_MS,
     output: 'collect',
   })
   if (code !== 0) throw new Error(`${peer.name} does not build.\n${output}`)
-  return { name: peer.name, entry: join(folder, 'server.mjs') }
+  return { name: peer.name, entry: join(folder, 'server.mjs'), env: { APP: join(folder, app ?? '') } }
 }
 
 function folderOf(name: string): string {

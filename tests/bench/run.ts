@@ -27,6 +27,7 @@ import { measureReports } from './reports.ts'
 import { measureRouterWeight } from './router-weight.ts'
 import { layout, leaveServerCore, onAllCores } from './server-process.ts'
 import type { Contestant } from './server-process.ts'
+import { measureShells } from './shells.ts'
 import { measureFirstStart, measureStartUp } from './start-up.ts'
 import { measureThroughput } from './throughput.ts'
 import { WORKLOADS } from './workloads.ts'
@@ -80,15 +81,21 @@ export async function runBenchmark(options: BenchOptions): Promise<boolean> {
         report({ ...(await measureThroughput(ours, bare, workload, options)), gate })
       }
     },
-    early: async () => report(await measureEarlyShells(ours, { pairs: options.earlyPairs })),
     async kept() {
       for (const workload of workloads) report(await measureKept(ours, folder.path, workload, options))
       for (const measured of [measureStrangers, measureKeptMemory]) report(await measured(ours))
+      report(await measureEarlyShells(ours, { pairs: options.earlyPairs }))
+      // A shell is for pages that cost something.
+      const shells = workloads.filter(({ name }) => name !== 'hello')
+      for (const workload of shells) report(await measureShells(ours, bare, workload, options))
       const missing = PEERS.map(missingPeer).filter((one) => one !== undefined)
       for (const one of missing) console.log(`skip  ${one}`)
       for (const peer of PEERS.filter((one) => one.keeps && missingPeer(one) === undefined)) {
         const built = await buildPeer(peer)
         for (const workload of workloads) report(await measureKeptPeer(ours, built, workload, options))
+        if (peer.partial === undefined) continue
+        const partial = await buildPeer(peer, peer.partial)
+        for (const workload of shells) report(await measureShells(ours, partial, workload, options))
       }
     },
     async peers() {

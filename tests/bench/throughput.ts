@@ -58,10 +58,17 @@ export interface Run {
   readonly ticks: number
 }
 
+/** What is asked for. */
+export interface AskedPage extends Pick<Workload, 'path'> {
+  /** Value of `Cookie`. */
+  readonly cookie?: string
+}
+
 /** Loads one page of a server for a time. */
-export async function run(server: RunningServer, workload: Pick<Workload, 'path'>, seconds: number): Promise<Run> {
+export async function run(server: RunningServer, { path, cookie }: AskedPage, seconds: number): Promise<Run> {
   const before = await cpuTicks(server.pid)
-  const { rate, requests } = await loadFor(`${server.origin}${workload.path}`, seconds)
+  const { rate, requests } = await loadFor(`${server.origin}${path}`, seconds, { cookie })
+  if (requests === 0) throw new Error(`${server.contestant.name}, ${path}: no answer in ${seconds} s`)
   return { rate, ticks: ((await cpuTicks(server.pid)) - before) / requests }
 }
 

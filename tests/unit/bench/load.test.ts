@@ -16,7 +16,8 @@ test('a form that ends with the number of its request is sent, and no two are th
         response.writeHead(303, { Location: '/' }).end()
       })
     },
-    (port) => loadFor(`http://127.0.0.1:${port}/`, SECONDS, { folder: folder.path, body: 'name=Ada&$once=[<id>]' }),
+    (port) =>
+      loadFor(`http://127.0.0.1:${port}/`, SECONDS, { form: { folder: folder.path, body: 'name=Ada&$once=[<id>]' } }),
   )
   expect(requests).toBeGreaterThan(0)
   expect(new Set(bodies).size).toBe(bodies.length)

@@ -1,8 +1,8 @@
-/** The built application on `PORT`, by Next.js's own request handler. */
+/** The built application in the folder `APP` on `PORT`, by Next.js's own request handler. */
 import { createServer } from 'node:http'
 import next from 'next'
 
-const app = next({ dev: false, dir: import.meta.dirname })
+const app = next({ dev: false, dir: process.env.APP })
 await app.prepare()
 const handle = app.getRequestHandler()
 
