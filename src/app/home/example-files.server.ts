@@ -7,6 +7,8 @@ export interface ExampleFile {
   readonly html: string
 }
 
+/** What the handbook puts around a block has the styles of the handbook. */
+const PRE = /<pre>[^]*<\/pre>/
 const ENTRY = /^ {2}'\/\(site\)\/lab\/mills\/\[id\]': \{\n[^]*?^ {2}\},\n/m
 
 /** The sources of `/lab/mills/[id]`, of which the home page shows what runs. */
@@ -31,8 +33,9 @@ async function readSources(): Promise<readonly (readonly [name: string, code: st
 
 async function makeFiles(): Promise<readonly ExampleFile[]> {
   // The highlighter is large: the first visitor of the page or of the handbook loads it.
-  const [sources, { renderMarkdown }] = await Promise.all([readSources(), import('../docs/markdown.server.ts')])
-  return sources.map(([name, code]) => ({ name, html: renderMarkdown(`\`\`\`\`tsx\n${code.trim()}\n\`\`\`\``).html }))
+  const [sources, { createCodeBlocks }] = await Promise.all([readSources(), import('../docs/code-block.server.ts')])
+  const blockOf = createCodeBlocks(new Map())
+  return sources.map(([name, code]) => ({ name, html: PRE.exec(blockOf(code.trim(), 'tsx'))?.[0] ?? '' }))
 }
 
 const kept: { files?: Promise<readonly ExampleFile[]> } = {}

@@ -26,7 +26,14 @@ export function Example({ files }: { readonly files: readonly ExampleFile[] }) {
               <code>{name}</code>
             </label>
             {/* Our own sources, highlighted on the server. */}
-            <div className={styles['code']} dangerouslySetInnerHTML={{ __html: trustedProse(html) }} />
+            <div
+              className={styles['code']}
+              // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, so the keyboard must reach it
+              tabIndex={0}
+              role="group"
+              aria-label={name}
+              dangerouslySetInnerHTML={{ __html: trustedProse(html) }}
+            />
           </div>
         ))}
       </fieldset>

@@ -51,7 +51,9 @@ describe('headers', () => {
       expect(policy).toContain(directive)
     }
     if (policy.includes('script-src')) {
-      expect(policy).toMatch(/script-src 'nonce-[\w+/=]{22,}' 'strict-dynamic'(?: 'sha256-[\w+/]{43}=')?;.*object-src 'none'/)
+      expect(policy).toMatch(
+        /script-src 'nonce-[\w+/=]{22,}' 'strict-dynamic'(?: 'sha256-[\w+/]{43}=')?;.*object-src 'none'/,
+      )
       expect(policy).not.toMatch(/script-src[^;]*unsafe/)
     } else expect(policy).toContain("default-src 'none'")
   })

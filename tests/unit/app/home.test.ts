@@ -36,7 +36,7 @@ test('the example of the home page has the files of the page that it leads to, t
     'power-form.tsx',
     'actions.server.ts',
   ])
-  for (const { html } of files) expect(html).toMatch(/<pre[^>]*><code class="hljs">[^]+hljs-keyword/)
+  for (const { html } of files) expect(html).toMatch(/^<pre><code>[^]+hljs-keyword[^]+<\/pre>$/)
   expect(files[0]?.html).toContain('/(site)/lab/mills/[id]')
 })
 
