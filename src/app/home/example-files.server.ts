@@ -38,9 +38,14 @@ async function makeFiles(): Promise<readonly ExampleFile[]> {
   return sources.map(([name, code]) => ({ name, html: PRE.exec(blockOf(code.trim(), 'tsx'))?.[0] ?? '' }))
 }
 
-const kept: { files?: Promise<readonly ExampleFile[]> } = {}
+const kept: { files?: Promise<readonly ExampleFile[]> | undefined } = {}
 
-/** The files of the example, in the order in which they are written. Read and highlighted once. */
-export function exampleFiles(): Promise<readonly ExampleFile[]> {
-  return (kept.files ??= makeFiles())
+/** The files of the example, in the order in which they are written. Read and highlighted once; a failure is not kept. */
+export async function exampleFiles(): Promise<readonly ExampleFile[]> {
+  try {
+    return await (kept.files ??= makeFiles())
+  } catch (error) {
+    kept.files = undefined
+    throw error
+  }
 }

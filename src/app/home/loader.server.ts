@@ -8,7 +8,7 @@ import { RELEASE } from './release.server.ts'
 
 const WAIT_MS = 1_000
 const waits = createLiveWaits({ most: 16, mostOfOne: 2 })
-const figures = createFigures('docs/performance.md', (error) => process.emitWarning(String(error)))
+const figures = createFigures('docs/performance.md')
 
 /** The last part of this page: when it was ready, or why it did not wait. */
 export type Rest = { readonly ms: number } | { readonly without: 'crawler' | 'prefetch' | 'load' }
@@ -16,25 +16,23 @@ export type Rest = { readonly ms: number } | { readonly without: 'crawler' | 'pr
 /** What the page shows. Its last part waits for a second, so that its own stream can be watched; the rest never does. */
 export async function loader({ request, signal, context }: LoaderArgs<'/'>) {
   const startedAt = Date.now()
-  const [published, example] = await Promise.all([figures(), exampleFiles()])
-  const rest = beginRest(
-    request.headers.get('user-agent'),
-    () => {
-      return waits.begin(clientKey(context.address), WAIT_MS, signal)
-    },
-    context.prefetch,
-  )
-  return { release: RELEASE, published, example, rest, startedAt: rest instanceof Promise ? startedAt : undefined }
+  const [published, example] = await Promise.all([
+    figures().catch((error: unknown) => {
+      context.log.error({ error }, 'the home page has no figures')
+      return undefined
+    }),
+    exampleFiles(),
+  ])
+  const without = reasonNotToWait(request.headers.get('user-agent'), context.prefetch)
+  const waiting = without === undefined ? waits.begin(clientKey(context.address), WAIT_MS, signal) : undefined
+  const rest: Rest | Promise<Rest> = waiting?.then((ms) => ({ ms })) ?? { without: without ?? 'load' }
+  return { release: RELEASE, published, example, rest, startedAt: waiting === undefined ? undefined : startedAt }
 }
 
 /** Crawlers wait for the last byte of a page, and nobody watches a page that is loaded ahead. */
-function beginRest(
-  userAgent: string | null,
-  begin: () => Promise<number> | undefined,
-  isPrefetch: boolean,
-): Rest | Promise<Rest> {
-  if (isPrefetch) return { without: 'prefetch' }
-  const isTerminal = userAgent?.startsWith('curl/') === true
-  if (userAgent === null || (isbot(userAgent) && !isTerminal)) return { without: 'crawler' }
-  return begin()?.then((ms) => ({ ms })) ?? { without: 'load' }
+function reasonNotToWait(userAgent: string | null, isPrefetch: boolean): 'crawler' | 'prefetch' | undefined {
+  if (isPrefetch) return 'prefetch'
+  if (userAgent === null) return 'crawler'
+  const isTerminal = userAgent.startsWith('curl/')
+  return isbot(userAgent) && !isTerminal ? 'crawler' : undefined
 }

@@ -128,18 +128,15 @@ export function readFigures(report: string): PublishedFigures {
   }
 }
 
-/** Reads the figures of a file once. Without it, or with one that lacks a figure, there are none. */
-export function createFigures(
-  file: string,
-  failed: (error: unknown) => void,
-): () => Promise<PublishedFigures | undefined> {
-  const kept: { figures?: Promise<PublishedFigures | undefined> } = {}
-  const read = async (): Promise<PublishedFigures | undefined> => {
+/** Reads the figures of a file once. A failure is not kept: the next call reads again. */
+export function createFigures(file: string): () => Promise<PublishedFigures> {
+  const kept: { figures?: Promise<PublishedFigures> | undefined } = {}
+  const read = async (): Promise<PublishedFigures> => {
     try {
       return readFigures(await readFile(file, 'utf8'))
     } catch (error) {
-      failed(error)
-      return undefined
+      kept.figures = undefined
+      throw error
     }
   }
   return () => (kept.figures ??= read())

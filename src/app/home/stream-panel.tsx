@@ -11,10 +11,10 @@ export interface StreamPanelProps {
   readonly startedAt: number | undefined
 }
 
-const WHY_NOT: Readonly<Record<'crawler' | 'prefetch' | 'load', string>> = {
-  crawler: 'came with the shell: programs get the page as a whole',
-  prefetch: 'came with the shell: your browser had loaded this page ahead',
-  load: 'came with the shell: too many visitors watch right now',
+const WHY_WHOLE: Readonly<Record<'crawler' | 'prefetch' | 'load', string>> = {
+  crawler: 'programs get it without the wait',
+  prefetch: 'your browser had loaded it ahead',
+  load: 'too many visitors watch the stream right now',
 }
 
 /**
@@ -54,10 +54,11 @@ export function StreamPanel({ rest, startedAt }: StreamPanelProps) {
         <span>1,000 ms</span>
       </p>
       <p className={styles['words']}>
-        All that you read was in the first part of this response. The last bar waits for a second on the server, and
-        follows in the same response.
+        {'without' in rest
+          ? `This page was sent as a whole: ${WHY_WHOLE[rest.without]}.`
+          : 'All that you read was in the first part of this response. The last bar waits for a second on the server, and follows in the same response.'}
       </p>
-      <BrowserTimes />
+      {startedAt === undefined ? null : <BrowserTimes />}
       <p>
         <a className="button button-quiet" href={withBasePath('/')} rel="external">
           Stream it again
@@ -75,7 +76,7 @@ function RestOf({ rest }: { readonly rest: Rest }) {
   return 'ms' in rest ? (
     <RestRow state="arrived" text={`${rest.ms.toLocaleString('en')} ms`} />
   ) : (
-    <RestRow state="whole" text={WHY_NOT[rest.without]} />
+    <RestRow state="whole" text="with the shell" />
   )
 }
 

@@ -26,13 +26,13 @@ function wordsFor({ origin, reason, status, digest }: ErrorProps): { readonly ti
   if (reason === 'crash') {
     return {
       title: exception,
-      text: 'This page failed in your browser. Try again, or reload the page.',
+      text: 'This page failed in your browser. The button starts it again.',
     }
   }
   if (reason === 'offline') {
     return {
       title: 'This page has not arrived',
-      text: 'Your browser has no network, or cannot reach this site. Try again when you are connected.',
+      text: 'Your browser has no network, or cannot reach this site. Check the connection.',
     }
   }
   if (status === 413) {
@@ -44,7 +44,7 @@ function wordsFor({ origin, reason, status, digest }: ErrorProps): { readonly ti
   if (status === 429) {
     return {
       title: 'Too many requests',
-      text: 'You sent more requests than one visitor may. Wait a minute, then try again.',
+      text: 'You sent more requests than one visitor may. Wait a minute before the next one.',
     }
   }
   // A proxy between browser and site has answered: the site itself may say something else.
@@ -58,8 +58,8 @@ function wordsFor({ origin, reason, status, digest }: ErrorProps): { readonly ti
   return {
     title: status === 503 && origin === 'client' ? 'Too busy' : exception,
     text: isFailure
-      ? 'This is our fault. Try again. If it happens again, tell us the digest: it leads to the failure in our log.'
-      : 'This page is not available right now. Try again in a minute.',
+      ? 'This is our fault. If it happens twice, tell us the digest: it leads to the failure in our log.'
+      : 'This page is not available right now. It may be back in a minute.',
   }
 }
 
