@@ -6,8 +6,11 @@ export interface LoaderRun {
   readonly start: number
   /** Milliseconds since the start of the request. */
   readonly end: number
-  /** Of the page's loader with `shell: 'early'`: its document does not wait, a click does. Absent: the page waits. */
-  readonly waits?: 'nobody' | 'click'
+  /**
+   * Of the page's own loader. With `shell: 'early'`, `nobody` waits in a document; a `click` does. `document`: one that waits,
+   * and could be early. Absent: the page waits.
+   */
+  readonly waits?: 'nobody' | 'click' | 'document'
 }
 
 const WIDTH = 40 // characters of the whole request
@@ -49,8 +52,7 @@ export function describeSlowLoaders(runs: readonly LoaderRun[]): string {
   if (slowest === undefined) return ''
   const { segment, start, end, waits } = slowest
   const together = runs.length > 1 ? ' All loaders of a page start together, so the page waits for the slowest.' : ''
-  const others =
-    waits === undefined && segment.endsWith('#page') ? ", or send the layouts first with shell: 'early'" : ''
+  const others = waits === 'document' ? ", or send the layouts first with shell: 'early'" : ''
   return (
     `The loader of ${segment} took ${Math.round(end - start)} ms, and ${waits === 'click' ? 'a click' : 'the page'} waits for it.${together} ` +
     `Start what it reads in parallel, cache it with context.cached, or return the slow part as a promise, which streams in later${others}.`

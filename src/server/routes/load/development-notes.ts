@@ -31,15 +31,23 @@ export function noteLoaders(segments: readonly RunningSegment[], route: Route, c
 }
 
 function noteSlowLoaders({ key, definition }: Route, { log, record }: RequestContext): void {
-  const early = definition.shell === 'early' ? pageId(key) : undefined
   const measured = record.spans.filter(({ op }) => op === 'loader')
   const loaders = measured.map(({ name: segment, startedAt, endedAt = startedAt }) => {
     const start = Math.round(startedAt - record.startedAt)
-    const waits = segment !== early ? undefined : record.kind === 'document' ? 'nobody' : 'click'
+    const waits = segment === pageId(key) ? waitsForPage(definition, record.kind) : undefined
     return { segment, start, end: Math.round(endedAt - record.startedAt), ...(waits && { waits }) }
   })
   if (loaders.some(({ start, end, waits }) => end - start >= SLOW_MS && waits !== 'nobody'))
     log.warn({ loaders, route: record.route }, 'slow loaders')
+}
+
+/** Who waits for a page's own loader, as the development server tells it. A kept page cannot be early. */
+function waitsForPage(
+  { shell, cache }: Route['definition'],
+  kind: string,
+): 'nobody' | 'click' | 'document' | undefined {
+  if (shell === 'early') return kind === 'document' ? 'nobody' : 'click'
+  return kind === 'document' && cache !== 'shared' ? 'document' : undefined
 }
 
 function noteChangedValues(loader: string, value: unknown, context: RequestContext): void {
