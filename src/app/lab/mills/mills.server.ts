@@ -4,6 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 export interface Mill {
   readonly id: string
   readonly name: string
+  /** What it is known for, in a sentence. */
+  readonly about: string
   /** How far the water falls, in metres. */
   readonly fall: number
   /** What its gauge shows, in centimetres. */
@@ -11,8 +13,8 @@ export interface Mill {
 }
 
 const MILLS: readonly Mill[] = [
-  { id: 'upper', name: 'Upper mill', fall: 3.2, level: 118 },
-  { id: 'lower', name: 'Lower mill', fall: 1.9, level: 164 },
+  { id: 'upper', name: 'Upper mill', about: 'Its water falls 3.2 metres.', fall: 3.2, level: 118 },
+  { id: 'lower', name: 'Lower mill', about: 'Its water falls 1.9 metres.', fall: 1.9, level: 164 },
 ]
 
 const GAUGE_MS = 600 // long enough to be seen

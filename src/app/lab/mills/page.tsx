@@ -7,13 +7,13 @@ type Props = PageProps<'/lab/mills/[id]', typeof import('./loader.server.ts')>
 
 export const metadata = ({ data }: Props) => ({ title: data.mill.name })
 
-export default function MillPage({ data }: Props) {
+export default function MillPage({ data: { mill, level } }: Props) {
   return (
-    <Experiment title={data.mill.name} pattern="/lab/mills/[id]" lede={`The water falls ${data.mill.fall} m.`}>
+    <Experiment title={mill.name} pattern="/lab/mills/[id]" lede={mill.about}>
       <Suspense fallback={<p aria-busy="true">Reading the gauge …</p>}>
-        <Level of={data.level} />
+        <Level of={level} />
       </Suspense>
-      <PowerForm mill={data.mill.id} />
+      <PowerForm mill={mill.id} />
     </Experiment>
   )
 }
