@@ -22,9 +22,9 @@ export type {
   PageProps,
   SearchOf,
 } from './module-types.ts'
+export { useLocation, type PageLocation } from './hooks/use-location.ts'
 export { useLoaderData, useMatches, useParams, useSearch } from './hooks/use-view.ts'
 export type { RouteMatchInfo, SearchOptions, SetSearch } from './hooks/use-view.ts'
-export { useLocation, type PageLocation } from './hooks/use-location.ts'
 export { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../shared/control-flow.ts'
 export { ErrorBoundary, type ErrorBoundaryProps } from './react/error-boundary.tsx'
 export { ClientOnly, type ClientOnlyProps } from './react/client-only.tsx'

@@ -40,7 +40,11 @@ export function createCodeBlocks(
   }
 }
 
-function preBlock(text: string, lang: string, links?: ReadonlyMap<string, string>): string {
+/**
+ * Code as HTML, highlighted where the language is one we know.
+ * @param links where exports are described, by name; without it, no name is a link.
+ */
+export function preBlock(text: string, lang: string, links?: ReadonlyMap<string, string>): string {
   const isKnown = lang !== '' && highlighter.getLanguage(lang) !== undefined
   const body = isKnown
     ? highlighter.highlight(text, { language: lang, ignoreIllegals: true }).value

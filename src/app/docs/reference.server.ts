@@ -2,7 +2,7 @@ import { sectionsOf, type ChapterSource, type SourceSection } from 'millrace/int
 import { ID_PREFIX } from './heading.ts'
 
 /** Chapters that nobody reads to learn how an export is used. */
-const ASIDE: ReadonlySet<string> = new Set(['changing', 'comparison', 'index', 'performance'])
+const ASIDE = /^(?:changing|comparison|index|performance|tutorial|from-.*)$/
 
 /** Whether a chapter is made from types. */
 function isReference({ name }: ChapterSource): boolean {
@@ -26,7 +26,7 @@ export function exportLinks(chapters: readonly ChapterSource[]): ReadonlyMap<str
 
 /** Adds to each export of the reference a link to the section of the handbook that says most about it. */
 export function withExplanations(chapters: readonly ChapterSource[]): readonly ChapterSource[] {
-  const guides = chapters.filter((chapter) => !isReference(chapter) && !ASIDE.has(chapter.name))
+  const guides = chapters.filter((chapter) => !isReference(chapter) && !ASIDE.test(chapter.name))
   const sections = mostAbout(guides.flatMap(sectionsOf))
   return chapters.map((chapter) => {
     if (!isReference(chapter)) return chapter

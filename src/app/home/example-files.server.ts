@@ -7,8 +7,6 @@ export interface ExampleFile {
   readonly html: string
 }
 
-/** What the handbook puts around a block has the styles of the handbook. */
-const PRE = /<pre>[^]*<\/pre>/
 const ENTRY = /^ {2}'\/\(site\)\/lab\/mills\/\[id\]': \{\n[^]*?^ {2}\},\n/m
 
 /** The sources of `/lab/mills/[id]`, of which the home page shows what runs. */
@@ -33,9 +31,8 @@ async function readSources(): Promise<readonly (readonly [name: string, code: st
 
 async function makeFiles(): Promise<readonly ExampleFile[]> {
   // The highlighter is large: the first visitor of the page or of the handbook loads it.
-  const [sources, { createCodeBlocks }] = await Promise.all([readSources(), import('../docs/code-block.server.ts')])
-  const blockOf = createCodeBlocks(new Map())
-  return sources.map(([name, code]) => ({ name, html: PRE.exec(blockOf(code.trim(), 'tsx'))?.[0] ?? '' }))
+  const [sources, { preBlock }] = await Promise.all([readSources(), import('../docs/code-block.server.ts')])
+  return sources.map(([name, code]) => ({ name, html: preBlock(code.trim(), 'tsx') }))
 }
 
 const kept: { files?: Promise<readonly ExampleFile[]> | undefined } = {}
