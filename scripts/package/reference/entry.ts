@@ -31,7 +31,7 @@ const SUBJECT = /^\s*Reference: (.+)$/
 
 /**
  * Reads the exports of an entry, divided by subject.
- * @throws {Error} for an export that stands before the first subject of a divided entry.
+ * @throws {Error} for an export above the first subject of a divided entry.
  */
 export function readEntry({ name, types, source }: EntrySource, declarations: Declarations): Entry {
   const module = parseModule(`${name}.ts`, source)

@@ -2,7 +2,7 @@ import { sectionsOf, type ChapterSource, type SourceSection } from 'millrace/int
 import { ID_PREFIX } from './heading.ts'
 
 /** Chapters that nobody reads to learn how an export is used. */
-const ASIDE = /^(?:changing|comparison|index|performance|tutorial|from-.*)$/
+const ASIDE = /^(?:changing|comparison|index|performance|reference|tutorial|from-.*)$/
 
 /** Whether a chapter is made from types. */
 function isReference({ name }: ChapterSource): boolean {
