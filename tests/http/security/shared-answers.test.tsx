@@ -148,3 +148,19 @@ test('an answer for which somebody is signed in is not public', async () => {
     expect([path, ann.headers['cache-control']]).toEqual([path, byDefault])
   }
 })
+
+test('what a handler calls private is not shared, whatever a rule says', async () => {
+  const answers = ['private, max-age=5', 'no-store', 'private="x-name", max-age=5', 'max-age=5', undefined]
+  const GET = ({ search }: LoaderArgs) => {
+    const value = answers[Number(search['n'])]
+    return new Response('', value === undefined ? {} : { headers: { 'Cache-Control': value } })
+  }
+  const ruled = 'public, max-age=60'
+  const site = tinyApp({
+    routes: { '/api': { handler: moduleOf({ GET }) } },
+    rules: { headers: [{ source: '/:path*', headers: [{ key: 'Cache-Control', value: ruled }] }] },
+  })
+  const sent: unknown[] = []
+  for (const n of answers.keys()) sent.push((await visit(site, `/api?n=${n}`)).headers['cache-control'])
+  expect(sent).toEqual(['private, max-age=5', 'no-store', ruled, ruled, ruled])
+})

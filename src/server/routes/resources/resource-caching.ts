@@ -1,10 +1,13 @@
+import { mayBeShared } from '../../http/cache-control.ts'
 import { setsCookie } from '../../request/answer/answer-headers.ts'
 import { cachingOf, isForOne, PRIVATE, takeRuledCaching } from '../../request/answer/caching.ts'
 import type { RequestContext } from '../../request/context.ts'
 
-/** The `Cache-Control` of a resource route: a rule has priority over the handler. */
+/** The `Cache-Control` of a resource route: a rule has priority over the handler, unless it would share what that calls private. */
 export function resourceCaching({ status, headers }: Response, context: RequestContext): string {
-  const wanted = takeRuledCaching(context) ?? headers.get('cache-control') ?? undefined
+  const own = headers.get('cache-control') ?? undefined
+  const ruled = takeRuledCaching(context)
+  const wanted = own !== undefined && !mayBeShared(own) && mayBeShared(ruled ?? own) ? own : (ruled ?? own)
   const isPersonal = headers.has('set-cookie') || setsCookie(context)
   const guarded = isForOne(context.audience)
   return cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: isPersonal, guarded }).value
