@@ -29,7 +29,7 @@ interface SiteOptions {
 /** A site whose visitors sign in, listen and sign out by handlers. */
 async function site({ environment = {}, isLate = false, isLong = false, clock, ...options }: SiteOptions = {}) {
   const stored = defineStoredSession({ schema, user, ...options }, clock)
-  const sealed = defineSession({ name: 'sealed', schema, user, maxAgeSeconds: 1 }, clock)
+  const sealed = defineSession({ name: 'sealed', schema, user, maxAgeSeconds: 2 }, clock)
   const does = {
     signIn: async ({ context, request }: LoaderArgs) =>
       (await stored.open(context)).set({ user: new URL(request.url).searchParams.get('user') ?? '' }),
