@@ -7,7 +7,8 @@ import { z } from 'zod'
 import type { LoaderArgs, VisitorArgs } from '../../src/server/api/loader-types.ts'
 import { defineSession } from '../../src/server/secrets/define-session.ts'
 import { defineStoredSession } from '../../src/server/secrets/define-stored-session.ts'
-import { statusOf, visit } from '../support/kept-pages.tsx'
+import { slotted } from '../support/kept-shells.tsx'
+import { drop, numberOf, statusOf, visit } from '../support/kept-pages.tsx'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const schema = z.object({ user: z.string() })
@@ -139,4 +140,32 @@ test('a click runs the functions visitor of the segments that it asks for, and n
     expect(usersOf(answer)).toHaveLength(1)
     expect(answer.text.match(/"segment":"[^"]*"/g) ?? []).toHaveLength(expected.page + expected.layout)
   }
+})
+
+test('a page that is dropped while a session is opened for its data is made again', async () => {
+  const gate = { open: Promise.resolve(), asked: () => undefined as void }
+  const validate = async (value: unknown) => {
+    gate.asked()
+    await gate.open
+    return { value: value as { user: string } }
+  }
+  const sessions = defineSession<{ user: string }>({
+    schema: { '~standard': { version: 1, vendor: 'test', validate } } as never,
+  })
+  const { route } = slotted(async ({ context }) => ({ name: (await sessions.open(context)).data?.user ?? 'nobody' }))
+  const signIn = async ({ context }: LoaderArgs) => {
+    await (await sessions.open(context)).set({ user: 'ann' })
+    return new Response('')
+  }
+  const site = tinyApp({ routes: { '/': route, '/drop': drop, '/in': { handler: moduleOf({ POST: signIn }) } } })
+  const { headers } = await request(site.app).post('/in').set('Host', 'mills.example').expect(200)
+  const Cookie = String(headers['set-cookie']).split(';')[0] ?? ''
+  await visit(site)
+  const [opened, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  Object.assign(gate, { open: opened.promise, asked: asked.resolve })
+  const answer = visit(site, '/_m/data/', { Cookie }).then((received) => received)
+  await asked.promise
+  await request(site.app).post('/drop?what=mills').set('Host', 'mills.example').expect(200)
+  opened.resolve()
+  expect([numberOf(await answer), (await answer).text.includes('ann')]).toEqual(['made 2', true])
 })

@@ -51,6 +51,7 @@ export function createKeptShells(parts: PageParts): KeptShells {
       const { route, params } = page
       await modules.load([...serverParts(route).modules, ...viewModules(route)])
       const stored = await shell.values.read()
+      if (asked !== undefined) await openAhead(page, context)
       if (context.aborted !== undefined) return true
       if (kept.isDropped) return false
       context.audience.guarded = true // no cache sends it to others, whatever header it goes by
@@ -59,10 +60,8 @@ export function createKeptShells(parts: PageParts): KeptShells {
       const about = ['Age', String(Math.floor(kept.ageMs / 1_000)), 'Cache-Status', cacheStatus(status)]
       const start = (): StartedSlots =>
         startSlots({ page, values: shell.values, stored, ids: asked?.ids }, modules, context)
-      if (asked !== undefined) {
-        await openAhead(page, context)
-        await asked.withSlots(shell, start(), about)
-      } else {
+      if (asked !== undefined) await asked.withSlots(shell, start(), about)
+      else {
         const view: RouteView = { chain: route.chain, params, ...stored, origin: mainOrigin(config.origins) }
         renderer.resume({ shell, view, about, start }, context)
       }
@@ -99,7 +98,7 @@ interface StoredSlots {
 async function openAhead({ route }: MatchedRoute, context: RequestContext): Promise<void> {
   const { audience } = context
   const { kinds = [] } = audience.reads ?? {}
-  if (kinds.length === 0) return
+  if (kinds.length === 0 || audience.openedAhead !== undefined) return
   const own = new VisitorContext(context, `visitor of ${route.pattern}`)
   const opened = new Map(kinds.map((kind) => [kind, (async () => kind.open(own))()]))
   const left = new Promise((resolve) => context.onAbort(resolve))
