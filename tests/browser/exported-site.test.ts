@@ -93,6 +93,14 @@ describe.skipIf(findProgram('nginx') === undefined)('an exported site', () => {
         'https://millrace.example/docs',
       )
 
+      // One file for all addresses: what it says of them comes with the scripts, and does not contradict its HTML.
+      const lost = await open({ ...onSite(), allow: [statusComplaint(404)] })
+      await lost.goto('/docs/cachng')
+      await lost
+        .getByRole('navigation', { name: 'Did you mean' })
+        .getByRole('link', { name: '/docs/caching' })
+        .waitFor()
+
       const page = await open(onSite())
       await page.goto('/docs')
       await untilAlive(page)
