@@ -4,7 +4,7 @@ const STOP_WORDS = new Set(
   does doing don during each else existing
   every for from get getting give given gives has have having help how i if in inside into is it its just keep let like make making
   me my need no not of on one only or other our put set should show so some than that the their them then there these they this
-  to up us use used using user want was way we well what when where which while who why will with without would you your
+  to under up us use used using user want was way we well what when where which while who why will with without would you your
   millrace framework best possible correctly properly work works working vs`.split(/\s+/),
 )
 
