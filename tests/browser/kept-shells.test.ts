@@ -68,6 +68,26 @@ describe('a kept shell', () => {
     expect(await visitorOf(page)).toBe('ann')
   })
 
+  browserTest('shows what a form in its slot has changed, with JavaScript and without', async ({ open }) => {
+    const path = `/lab/shell/${randomUUID()}?s=600`
+    for (const [javaScript, name] of [
+      [true, undefined],
+      [true, 'ann'],
+      [false, undefined],
+      [false, 'bob'],
+    ] as const) {
+      const page = await openAs(open, name, javaScript)
+      await visit(page, path)
+      if (javaScript) await untilHydrated(page)
+      const at = await renderedAt(page)
+      await page.getByLabel('Your name').fill('eve & co')
+      await page.getByRole('button', { name: 'Keep the name' }).click()
+      await page.getByTestId('visitor').getByText('eve & co').waitFor()
+      await visit(page, path)
+      expect([await visitorOf(page), await renderedAt(page)]).toEqual(['eve & co', at])
+    }
+  })
+
   browserTest('shows its slot without JavaScript, behind the rest', async ({ open }) => {
     const path = `/lab/shell/${randomUUID()}?s=600`
     for (const name of [undefined, 'ann', 'bob']) {

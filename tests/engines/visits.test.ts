@@ -131,9 +131,15 @@ describe.for(findEngines())('$name', (engine) => {
     await travel(page, -1)
     await page.until((text) => document.querySelector('[data-testid=rendered-at]')?.textContent === text, made[0])
     await expectShown(page, 'visitor', 'bob')
+    await page.run(() => {
+      const field = document.querySelector('#name-form input')
+      if (field instanceof HTMLInputElement) field.value = 'eve'
+    })
+    await press(page, 'Keep the name')
+    await expectShown(page, 'visitor', 'eve')
     await press(page, 'Drop the shell')
     await page.until((text) => document.querySelector('[data-testid=rendered-at]')?.textContent !== text, made[0])
-    await expectShown(page, 'visitor', 'bob')
+    await expectShown(page, 'visitor', 'eve')
     await expectSound(page)
   })
 

@@ -9,3 +9,11 @@ export const drop = action({
     revalidate(shellTag(key))
   },
 })
+
+/** Keeps the visitor's name in the cookie that the slot shows. */
+export const rename = action({
+  input: z.object({ name: z.string().trim().min(1).max(40) }),
+  handler({ input: { name }, context }) {
+    context.headers.append('Set-Cookie', `visitor=${encodeURIComponent(name)}; Path=/; SameSite=Lax`)
+  },
+})

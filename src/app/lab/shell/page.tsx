@@ -5,7 +5,7 @@ import { Experiment } from '../experiment.tsx'
 import { Pending } from '../pending.tsx'
 import { Readout } from '../readout.tsx'
 import { SeeAlso } from '../see-also.tsx'
-import { drop } from './actions.server.ts'
+import { drop, rename } from './actions.server.ts'
 
 type Props = PageProps<'/lab/shell/[key]', typeof import('./loader.server.ts')>
 
@@ -50,6 +50,12 @@ function Visitor({ visitor }: Pick<Props['data'], 'visitor'>) {
       <button type="button" data-testid="greet" onClick={() => setGreetings(greetings + 1)}>
         Greet ({greetings})
       </button>
+      <form action={rename} id="name-form">
+        <label>
+          Your name <input name="name" required maxLength={40} autoComplete="off" />
+        </label>
+        <button type="submit">Keep the name</button>
+      </form>
     </>
   )
 }
