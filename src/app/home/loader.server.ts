@@ -31,8 +31,8 @@ export async function loader({ request, signal, context }: LoaderArgs<'/'>) {
 
 /** Crawlers wait for the last byte of a page, and nobody watches a page that is loaded ahead. */
 function reasonNotToWait(userAgent: string | null, isPrefetch: boolean): 'crawler' | 'prefetch' | undefined {
-  if (isPrefetch) return 'prefetch'
   if (userAgent === null) return 'crawler'
+  if (isPrefetch) return 'prefetch'
   const isTerminal = userAgent.startsWith('curl/')
   return isbot(userAgent) && !isTerminal ? 'crawler' : undefined
 }
