@@ -56,7 +56,7 @@ interface EnvelopeHeader {
 }
 
 const SDK = { name: 'sentry.javascript.node', version: SDK_VERSION } as const
-const FLUSH_LIMIT_MS = 2_000 // events are made within some turns of the event loop
+const FLUSH_LIMIT_MS = 10_000 // for hangs: events are made within some turns of the event loop, which a busy machine may not give for seconds
 
 /**
  * Creates a client.
