@@ -9,7 +9,7 @@ import { bindPublicEnv, boundPublicEnv, parsePublicEnv, PUBLIC_ENV_ID, type Publ
  * ```tsx
  * import { publicEnv } from 'millrace'
  *
- * export const Map = () => <img src={`${String(publicEnv()['MAP_URL'])}/mills.png`} alt="All mills" />
+ * export const MillMap = () => <img src={`${String(publicEnv()['MAP_URL'])}/mills.png`} alt="All mills" />
  * ```
  */
 export function publicEnv(): PublicEnv {
