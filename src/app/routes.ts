@@ -44,6 +44,11 @@ export const routes = defineRoutes({
     layout: () => import('./lab/layout.tsx'),
     page: () => import('./lab/page.tsx'),
   },
+  '/(site)/lab/source/[...path]': {
+    cache: 'shared',
+    page: () => import('./source/page.tsx'),
+    loader: () => import('./source/loader.server.ts'),
+  },
   '/(site)/lab/params/[id]': {
     page: () => import('./lab/params/page.tsx'),
     loader: () => import('./lab/params/loader.server.ts'),

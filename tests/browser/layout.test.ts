@@ -11,6 +11,7 @@ const MAIN_PAGES = [
   '/docs/routes',
   '/lab',
   '/lab/params/7',
+  '/lab/source/guestbook',
   '/lab/crash/client',
   '/lab/stream?delay=0',
   '/lab/flaky/layout',
@@ -48,21 +49,27 @@ describe.for([320, 390, 1280])('at %d pixels', (width) => {
 })
 
 describe.for(['light', 'dark'] as const)('in the %s scheme', (colorScheme) => {
-  browserTest.for(['/', '/docs', '/docs/search?q=caches', '/lab', '/lab/params/7', '/lab/guestbook', '/lab/inspector'])(
-    'nothing of %s shuts anybody out',
-    async (path, { open }) => {
-      const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-      const page = await open({ context: { colorScheme } })
-      await page.goto(path)
-      await page.evaluate(source)
-      const results = await page.evaluate(() =>
-        (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
-      )
-      expect(results.passes.length).toBeGreaterThan(10)
-      const grave = results.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      expect(grave.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([])
-    },
-  )
+  browserTest.for([
+    '/',
+    '/docs',
+    '/docs/search?q=caches',
+    '/lab',
+    '/lab/params/7',
+    '/lab/guestbook',
+    '/lab/source/guestbook',
+    '/lab/inspector',
+  ])('nothing of %s shuts anybody out', async (path, { open }) => {
+    const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+    const page = await open({ context: { colorScheme } })
+    await page.goto(path)
+    await page.evaluate(source)
+    const results = await page.evaluate(() =>
+      (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
+    )
+    expect(results.passes.length).toBeGreaterThan(10)
+    const grave = results.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    expect(grave.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([])
+  })
 })
 
 browserTest('the tables of the inspector use the width that the window has', async ({ open }) => {

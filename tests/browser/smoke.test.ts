@@ -32,6 +32,7 @@ const VISITS: Readonly<Record<string, Visit>> = {
   '/(site)/docs/[[...slug]]': { path: '/docs/routes' },
   '/(site)/docs/search': { path: '/docs/search?q=redirect' },
   '/(site)/lab': { path: '/lab' },
+  '/(site)/lab/source/[...path]': { path: '/lab/source/kept/key' },
   '/(site)/lab/mills/[id]': { path: '/lab/mills/upper' },
   '/(site)/lab/params/[id]': { path: '/lab/params/7' },
   '/(site)/lab/params/new': { path: '/lab/params/new' },

@@ -3,8 +3,11 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import application from '../../src/app/app.ts'
+import { sourceName } from '../../src/app/lab/source-name.ts'
+import { routes } from '../../src/app/routes.ts'
 import { createApp } from '../../src/server/app.ts'
 import { readConfig } from '../../src/server/config/config.ts'
+import { createRouteTable } from '../../src/shared/route-table.ts'
 import vectors from '../vectors/routing.json' with { type: 'json' }
 import { startBuiltServer, type BuiltServer } from '../support/built-server.ts'
 import { getRequest, requestRaw } from '../support/raw-http.ts'
@@ -54,6 +57,52 @@ describe.for(hosts)('the reference application by $name', ({ start }) => {
     expect(linked.length).toBeGreaterThan(20)
     for (const url of linked) expect((await get(url)).status).toBe(200)
     expect((await get('/llms-full.txt')).text).toContain('\n# Redirects, rewrites and headers\n')
+  })
+
+  test('each experiment of the lab leads to its sources, and no other path to any', async () => {
+    const board = (await get('/lab')).text
+    const linked = new Set(Array.from(board.matchAll(/href="(\/lab\/source\/[^"]+)"/g), ([, path = '']) => path))
+    const patterns = createRouteTable(routes).routes.map(({ pattern }) => pattern)
+    const shown = patterns.filter((pattern) => /^\/lab\/(?!source\/)/.test(pattern))
+    const pathOf = (pattern: string): string => `/lab/source/${sourceName(pattern)}`
+    expect(new Set(shown.map(pathOf)).size).toBe(shown.length)
+    // What is reported has no card of its own; its page has the link that all experiments have.
+    const unlinked = shown.map(pathOf).filter((path) => !linked.has(path) && !path.startsWith('/lab/source/reports/'))
+    expect(unlinked).toEqual([])
+    for (const pattern of shown) {
+      const { status, text } = await get(pathOf(pattern))
+      const isThere = text.includes(pattern + '&#x27;</span>: {') && text.includes('>routes.ts</code>')
+      expect([pattern, status, isThere]).toEqual([pattern, 200, true])
+    }
+
+    for (const path of ['params/7', 'early?delay=5', 'cache/1', 'filters']) {
+      const href = /href="(\/lab\/source\/[^"]+)"/.exec((await get(`/lab/${path}`)).text)?.[1] ?? ''
+      expect([path, linked.has(href)]).toEqual([path, true])
+    }
+    const mill = await get('/lab/source/mills/id')
+    const files = Array.from(mill.text.matchAll(/aria-label="([\w.-]+\.tsx?)"/g), ([, name]) => name)
+    expect(files).toEqual(['routes.ts', 'loader.server.ts', 'page.tsx', 'power-form.tsx', 'actions.server.ts'])
+
+    const near = [
+      '',
+      '/none',
+      '/bench',
+      '/kept',
+      '/kept/1',
+      '/kept/%5Bkey%5D',
+      '/kept/key/x',
+      '/kept%2Fkey',
+      '/source/path',
+    ]
+    const odd = [
+      '/__proto__',
+      '/constructor',
+      '/toString',
+      '/__proto__/constructor',
+      '/..%2f..%2froutes',
+      '/%2e%2e/routes',
+    ]
+    for (const path of [...near, ...odd]) expect([path, (await get(`/lab/source${path}`)).status]).toEqual([path, 404])
   })
 
   test('no chapter takes more than 35 kB on the wire', async () => {

@@ -7,6 +7,13 @@ export interface LabEntry {
   readonly look: string
   /** The status of the answer where it is another than 200. */
   readonly status?: number
+  /** The pattern of its route, where it is not the path of `href`; `null` where no route of the lab answers. */
+  readonly pattern?: string | null
+}
+
+/** The pattern of the route behind a card; `undefined` where no route of the lab answers. */
+export function patternOf({ href, pattern }: LabEntry): string | undefined {
+  return pattern === null ? undefined : (pattern ?? href.replace(/\?.*$/, ''))
 }
 
 /** Pages of the lab that belong together. */
@@ -28,6 +35,7 @@ export const LAB_GROUPS: readonly LabGroup[] = [
     entries: [
       {
         href: '/lab/params/42',
+        pattern: '/lab/params/[id]',
         title: 'One dynamic segment',
         look: 'The param is decoded once, and the loader sees the same as the component.',
       },
@@ -36,9 +44,15 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         title: 'A static segment wins',
         look: 'The same path fits a dynamic pattern too, and the static one is chosen.',
       },
-      { href: '/lab/files/src/app/routes.ts', title: 'A catch-all', look: 'Any number of segments arrive as a list.' },
+      {
+        href: '/lab/files/src/app/routes.ts',
+        pattern: '/lab/files/[...path]',
+        title: 'A catch-all',
+        look: 'Any number of segments arrive as a list.',
+      },
       {
         href: '/lab/filters',
+        pattern: '/lab/filters/[[...filters]]',
         title: 'An optional catch-all',
         look: 'The pattern fits without segments as well, and then the param is absent.',
       },
@@ -69,11 +83,17 @@ export const LAB_GROUPS: readonly LabGroup[] = [
       { href: '/lab/landed', title: 'Landed', look: 'Where the redirects end.' },
       {
         href: '/lab/old/42',
+        pattern: null,
         status: 308,
         title: 'A redirect rule',
         look: 'A rule of the table answers with 308 before any page is asked.',
       },
-      { href: '/lab/alias/42', title: 'A rewrite rule', look: 'Another page answers, and the address stays.' },
+      {
+        href: '/lab/alias/42',
+        pattern: null,
+        title: 'A rewrite rule',
+        look: 'Another page answers, and the address stays.',
+      },
     ],
   },
   {
@@ -83,6 +103,7 @@ export const LAB_GROUPS: readonly LabGroup[] = [
     entries: [
       {
         href: '/lab/mills/upper',
+        pattern: '/lab/mills/[id]',
         title: 'A whole page',
         look: 'The example of the home page: a route, a loader with a deferred value, a page and a form.',
       },
@@ -96,24 +117,33 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         title: 'An early shell',
         look: 'The layouts are there at once, though the loader of the page is awaited.',
       },
-      { href: '/lab/slow/1000', title: 'A slow loader', look: 'Nothing is deferred, so the whole answer waits.' },
+      {
+        href: '/lab/slow/1000',
+        pattern: '/lab/slow/[ms]',
+        title: 'A slow loader',
+        look: 'Nothing is deferred, so the whole answer waits.',
+      },
       {
         href: '/lab/cache/1',
+        pattern: '/lab/cache/[key]',
         title: 'Reused data',
         look: 'The moment tells whether the loader has run again. Without JavaScript it always has.',
       },
       {
         href: '/lab/shared/1',
+        pattern: '/lab/shared/[key]',
         title: 'Shared data',
         look: 'The server keeps a value for all visitors, until an action drops it.',
       },
       {
         href: '/lab/kept/1',
+        pattern: '/lab/kept/[key]',
         title: 'A kept page',
         look: 'The server keeps the whole document for all visitors, until an action drops it.',
       },
       {
         href: '/lab/shell/1',
+        pattern: '/lab/shell/[key]',
         title: 'A kept shell',
         look: 'The server keeps all but the name in your cookie “visitor”, which follows the kept part.',
       },
@@ -197,6 +227,7 @@ export const LAB_GROUPS: readonly LabGroup[] = [
       },
       {
         href: '/lab/flaky/demo?fail=2',
+        pattern: '/lab/flaky/[key]',
         title: 'A loader that fails at first',
         look: 'The first two requests get a real 503. A click tries again by itself; a document does not.',
       },
@@ -242,8 +273,13 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         title: 'Changes of the guestbook',
         look: 'An event stream again: one event whenever somebody signs.',
       },
-      { href: '/robots.txt', title: 'robots.txt', look: 'Plain text for crawlers.' },
-      { href: '/sitemap.xml', title: 'sitemap.xml', look: 'The pages worth indexing, made when asked for.' },
+      { href: '/robots.txt', pattern: null, title: 'robots.txt', look: 'Plain text for crawlers.' },
+      {
+        href: '/sitemap.xml',
+        pattern: null,
+        title: 'sitemap.xml',
+        look: 'The pages worth indexing, made when asked for.',
+      },
     ],
   },
 ]

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
-import { Link } from 'millrace'
+import { Crumbs } from './crumbs.tsx'
+import { SourceLink } from './source-link.tsx'
 import styles from './experiment.module.css'
 
 /** Props of `Experiment`. */
@@ -19,11 +20,10 @@ export interface ExperimentProps {
 export function Experiment({ title, pattern, lede, isWide = false, children }: ExperimentProps) {
   return (
     <article className={isWide ? `${styles['experiment']} ${styles['wide']}` : styles['experiment']}>
-      <nav aria-label="Breadcrumb" className={styles['crumbs']}>
-        <Link href="/lab">Lab</Link>
-        <span aria-hidden="true">/</span>
-        <code>{pattern}</code>
-      </nav>
+      <div className={styles['head']}>
+        <Crumbs pattern={pattern} />
+        <SourceLink pattern={pattern} />
+      </div>
       <h1>{title}</h1>
       <p className={styles['lede']}>{lede}</p>
       {children}

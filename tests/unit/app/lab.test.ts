@@ -89,8 +89,9 @@ describe('the overview of the lab', () => {
     const linked = new Set(entries.map(({ href }) => table.match(pathOf(href))?.route.pattern))
     const pages = table.routes.map(({ pattern }) => pattern).filter((pattern) => pattern.startsWith('/lab/'))
     expect(pages.length).toBeGreaterThan(20)
-    // What is reported has no address before it has happened; the inbox links to it.
-    const unlinked = pages.filter((pattern) => !linked.has(pattern) && !pattern.startsWith('/lab/reports/'))
+    // What is reported has no address before it has happened; the inbox links to it. Sources are linked beside experiments.
+    const elsewhere = /^\/lab\/(?:reports|source)\//
+    const unlinked = pages.filter((pattern) => !linked.has(pattern) && !elsewhere.test(pattern))
     expect(unlinked).toEqual([])
   })
 

@@ -1,0 +1,44 @@
+import { trustedProse } from '../docs/trusted-prose.ts'
+import styles from './file-tabs.module.css'
+
+/** A source file, ready to be shown. */
+export interface SourceFile {
+  readonly name: string
+  /** Its code as HTML, highlighted and escaped on the server. */
+  readonly html: string
+}
+
+/** Props of `FileTabs`. */
+export interface FileTabsProps {
+  /** The name of the radio buttons; one page has each name once. */
+  readonly group: string
+  readonly files: readonly SourceFile[]
+  /** The name of the file that is shown first. */
+  readonly first: string | undefined
+}
+
+/** Source files, one at a time. The tabs are radio buttons, so they need no script. */
+export function FileTabs({ group, files, first }: FileTabsProps) {
+  return (
+    <fieldset className={styles['files']}>
+      <legend className="visually-hidden">File</legend>
+      {files.map(({ name, html }) => (
+        <div key={name} className={styles['file']}>
+          <label>
+            <input type="radio" name={group} defaultChecked={name === first} />
+            <code>{name}</code>
+          </label>
+          {/* Our own sources, highlighted on the server. */}
+          <div
+            className={styles['code']}
+            // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, so the keyboard must reach it
+            tabIndex={0}
+            role="group"
+            aria-label={name}
+            dangerouslySetInnerHTML={{ __html: trustedProse(html) }}
+          />
+        </div>
+      ))}
+    </fieldset>
+  )
+}
