@@ -5,7 +5,7 @@ export interface LabEntry {
   readonly title: string
   /** What to look for, in one sentence. */
   readonly look: string
-  /** The status of the answer where it is another than 200. */
+  /** The status of the first answer where it is another than 200. */
   readonly status?: number
   /** The pattern of its route, where it is not the path of `href`; `null` where no route of the lab answers. */
   readonly pattern?: string | null
@@ -227,6 +227,7 @@ export const LAB_GROUPS: readonly LabGroup[] = [
       },
       {
         href: '/lab/flaky/demo?fail=2',
+        status: 503,
         pattern: '/lab/flaky/[key]',
         title: 'A loader that fails at first',
         look: 'The first two requests get a real 503. A click tries again by itself; a document does not.',
