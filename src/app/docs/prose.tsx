@@ -41,11 +41,12 @@ function addCopyButtons(root: HTMLElement): () => void {
   const buttons = [...root.querySelectorAll('.code')].map((box) => {
     const button = document.createElement('button')
     button.type = 'button'
-    button.textContent = 'Copy'
+    // A style shows it, so that the text of the chapter stays what it was.
+    button.ariaLabel = 'Copy'
     button.addEventListener('click', () => {
       const say = (text: string): void => {
-        button.textContent = text
-        setTimeout(() => (button.textContent = 'Copy'), SHOWN_MS)
+        button.ariaLabel = text
+        setTimeout(() => (button.ariaLabel = 'Copy'), SHOWN_MS)
       }
       clipboard.writeText(box.querySelector('pre')?.textContent ?? '').then(
         () => say('Copied'),
