@@ -21,7 +21,7 @@ describe('a fallback that comes after its page', () => {
     expect(await page.locator('meta[name=robots][content=noindex]').count()).toBe(1)
     // The next page has its own again.
     await page.getByRole('link', { name: 'Home', exact: true }).click()
-    await expect.poll(() => page.title()).toContain('React on Express')
+    await expect.poll(() => page.title()).toContain('A React application server')
     expect(await page.locator('meta[name=robots]').count()).toBe(0)
   })
 
