@@ -24,10 +24,12 @@ export function mayBeShared(value: string): boolean {
 }
 
 const TARGETED = /^(?:(?:[\w-]+-)?cdn-cache-control|surrogate-control|edge-control|x-accel-expires)$/i
+const TARGETED_ENDS: ReadonlySet<string> = new Set(['l', 'L', 's', 'S'])
 
 /** Whether a header tells some caches what `Cache-Control` tells all, and comes first for them (RFC 9213, and older ones). */
 export function isTargetedCaching(name: string): boolean {
-  return TARGETED.test(name)
+  // It is asked for each header of most answers, and the last letter rules out nearly all of them.
+  return TARGETED_ENDS.has(name.at(-1) ?? '') && TARGETED.test(name)
 }
 
 /** Removes from a response what tells only some caches how long to store it. */

@@ -54,7 +54,9 @@ function isForAll(context: RequestContext, status: number, headers: HeaderList):
 
 function withoutTargetedCaching(headers: HeaderList, res: ServerResponse): HeaderList {
   dropTargetedCaching(res)
-  return headers.filter((_, index) => !isTargetedCaching(headers[index - (index % 2)] ?? ''))
+  // Most answers are for one visitor and have none: they get no new list.
+  const hasSome = headers.some((name, index) => index % 2 === 0 && isTargetedCaching(name))
+  return hasSome ? headers.filter((_, index) => !isTargetedCaching(headers[index - (index % 2)] ?? '')) : headers
 }
 
 /**
