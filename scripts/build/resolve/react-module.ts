@@ -12,7 +12,7 @@ export const REACT_NAMESPACE = 'react-module'
 /** The parts of React that browsers need, by specifier. */
 const PARTS = ['react', 'react/jsx-runtime', 'react-dom', 'react-dom/client'] as const
 
-const FREE_DOCUMENT = runtimeModule(OWN_RUNTIME, 'client/free-document.ts')
+const FREE_DOCUMENT = 'millrace-free-document'
 
 const WHOLE = 'millrace:react'
 
@@ -52,9 +52,11 @@ async function bundleReact(root: string, options: BuildOptions, load: NodeJS.Req
     return `export const part${at} = require('${part}')\nexport const { ${names.join(', ')} } = part${at}`
   })
   // React reads the document as soon as it is loaded.
-  const first = [`import { freeDocument } from ${JSON.stringify(FREE_DOCUMENT)}`, 'freeDocument(globalThis)']
+  const first = [`import { freeDocument } from '${FREE_DOCUMENT}'`, 'freeDocument(globalThis)']
   const { outputFiles } = await build({
     ...options,
+    // Its path is another on each machine, and would stand in the source map, on which the names of scripts depend.
+    alias: { ...options.alias, [FREE_DOCUMENT]: runtimeModule(OWN_RUNTIME, 'client/free-document.ts') },
     stdin: { contents: [...first, ...contents].join('\n'), resolveDir: root, sourcefile: REACT_NAMESPACE },
     splitting: false,
     sourcemap: 'inline',
