@@ -95,6 +95,24 @@ describe('a page that is the same for all', () => {
     expect(numberOf(await visit(site))).toBe('made 3')
   })
 
+  test('is made again soon if it is made of a stale value', async () => {
+    const pass = withClock()
+    let level = 0
+    const times = { seconds: 60, staleSeconds: 60 }
+    const { route } = counted(
+      ({ context }) => context.cached('level', { seconds: 5, staleSeconds: 600 }, () => `level${(level += 1)}`),
+      times,
+    )
+    const site = tinyApp({ routes: { '/': route } })
+    await visit(site)
+    pass(61_000)
+    await expect.poll(async () => numberOf(await visit(site))).toBe('made 2 for level1')
+    pass(1_001)
+    await expect.poll(async () => numberOf(await visit(site))).toBe('made 3 for level2')
+    pass(58_000)
+    expect(numberOf(await visit(site))).toBe('made 3 for level2')
+  })
+
   test('goes on as a stale one while it fails to be made, with one report', async () => {
     const pass = withClock()
     let fails = false

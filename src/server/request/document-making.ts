@@ -3,6 +3,7 @@ import type { RouteDataOutcome, RouteDataRedirect } from '../../shared/protocol/
 import type { KeptDocument } from '../stores/cache/document-cache.ts'
 import type { DocumentData } from '../stores/cache/document-entries.ts'
 import type { DocumentLifetime } from '../stores/cache/document-lifetime.ts'
+import { FRESH_OF_STALE_MS } from '../stores/cache/kept-value.ts'
 import { RequestAborted } from './request-aborted.ts'
 import { SharedReads } from './shared-reads.ts'
 import { VisitorReads } from './visitor-reads.ts'
@@ -35,7 +36,6 @@ export class DocumentMaking {
   readonly asked: AskedDocument
   /** Why it cannot be kept; `undefined` if it can, as far as is known. */
   reason: string | undefined = undefined
-  lifetime: DocumentLifetime = lifetimeOf()
   /** The search params that its render reads. */
   readonly uses = new SearchUses()
   /** The document, once it is made and not dropped meanwhile. */
@@ -58,6 +58,8 @@ export class DocumentMaking {
   /** By segment id: what `visitor` gives to one of whom nothing is known. */
   readonly slots = new Map<string, Promise<unknown>>()
   readonly #readers: SearchReader[] = []
+  #lifetime: DocumentLifetime = lifetimeOf()
+  #usedStale = false
 
   constructor(asked: AskedDocument, reads = new VisitorReads()) {
     this.asked = asked
@@ -101,7 +103,18 @@ export class DocumentMaking {
 
   /** Sets how long it is kept. */
   keepFor(shared: SharedTimes | undefined): void {
-    this.lifetime = lifetimeOf(shared)
+    this.#lifetime = lifetimeOf(shared)
+  }
+
+  /** Notes that it is made of a stale value of the data cache. */
+  noteStale(): void {
+    this.#usedStale = true
+  }
+
+  /** How long it is kept, as far as is known. */
+  get lifetime(): DocumentLifetime {
+    const { freshMs, staleMs } = this.#lifetime
+    return { freshMs: this.#usedStale ? Math.min(freshMs, FRESH_OF_STALE_MS) : freshMs, staleMs }
   }
 
   /** The search params that it has read so far. */

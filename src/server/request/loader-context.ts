@@ -40,7 +40,7 @@ interface LoaderRequest {
   /** Called with a name when the visitor's data is read. */
   readVisitor(what: string): void
   /** Set in the making of a document that is kept for all visitors. */
-  readonly making: Pick<DocumentMaking, 'giveUp' | 'leave'> | undefined
+  readonly making: Pick<DocumentMaking, 'giveUp' | 'leave' | 'noteStale'> | undefined
   limit(key: string, limit: RateLimit): Promise<RateLimitResult>
   afterAnswer(work: () => unknown): void
   onAbort(listener: (reason: Error) => void): void
@@ -194,7 +194,8 @@ export class RequestLoaderContext implements LoaderContext {
       {
         pathname: request.pathname,
         address: request.clientAddress.address,
-        used: (tags) => {
+        used: (tags, isStale) => {
+          if (isStale) request.making?.noteStale()
           for (const tag of tags) (this.#cacheTags ??= new Set()).add(tag)
         },
         failed: (thrown) => {

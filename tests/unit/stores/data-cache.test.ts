@@ -105,6 +105,26 @@ describe('a value', () => {
     expect(calls).toHaveLength(1)
   })
 
+  test('that is old does not live on in those that are made of it', async () => {
+    const { read, world } = cacheWorld()
+    let level = 1
+    const gauge = (): Promise<number> => read('gauge', () => level)
+    const report = (): Promise<string> => read('report', async () => `level ${await gauge()}`, { seconds: 60 })
+    const cover = (): Promise<string> => read('cover', async () => `cover of ${await report()}`, { seconds: 60 })
+    await gauge()
+    level = 2
+    world.now += 60_001
+    expect(await report()).toBe('level 1')
+    // Made of one that is fresh, but made of an old one.
+    expect(await cover()).toBe('cover of level 1')
+    expect(await gauge()).toBe(2)
+    world.now += 1_001
+    expect(await cover()).toBe('cover of level 2')
+    level = 3
+    world.now += 59_000
+    expect(await cover()).toBe('cover of level 2')
+  })
+
   test('that is too old is waited for', async () => {
     const { read, world } = cacheWorld()
     await read('k', () => 'old')

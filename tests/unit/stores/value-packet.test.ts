@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { openPacket, packValue } from '../../../src/server/stores/cache/value-packet.ts'
 
-const facts = { tags: ['a\n', 'ü'], madeAt: 5, freshMs: 6, staleMs: 7, clock: 1_800_000_000_000_001 }
+const facts = { tags: ['a\n', 'ü'], madeAt: 5, freshMs: 6, staleMs: 7, ofStale: false, clock: 1_800_000_000_000_001 }
 
 /** All printable characters as often, in no order that anybody finds. */
 const PRINTABLE = String.fromCharCode(...randomBytes(3_000).map((byte) => 35 + (byte % 90)))

@@ -23,8 +23,8 @@ export interface CacheReader {
   readonly pathname: string
   /** Client address: values made for it take at most a quarter of a full cache. */
   readonly address?: string
-  /** Receives the tags of the value. */
-  used(tags: readonly string[]): void
+  /** Receives the tags of the value, and whether it was stale, or made of one that was. */
+  used(tags: readonly string[], isStale: boolean): void
   /** Receives errors of a background refresh. */
   failed(thrown: unknown): void
 }

@@ -5,6 +5,7 @@
  * |------------------------------------------|-------------------------------------------------------------------|
  * | fresh: up to `seconds` old               | the value                                                         |
  * | stale: up to `staleSeconds` older        | the value; made again in the background, 5 s after a failed attempt at the earliest |
+ * |                                          | what is made of it and kept is fresh for a second at most         |
  * | older, revalidated, or missing           | waits until it is made; concurrent callers share one attempt      |
  *
  * Bounds per process: 10,000 values and 32 MiB. The least recently used go first; a client that made more than a quarter
@@ -18,7 +19,7 @@ import { valueState, type KeptValue } from './kept-value.ts'
 import { DropTimes } from './drop-times.ts'
 import type { LruBounds } from './lru-cache.ts'
 import { MemoryValues } from './memory-values.ts'
-import { currentReadScope, type ReadScope } from './read-scope.ts'
+import { currentReadScope, noteUse, type ReadScope } from './read-scope.ts'
 import { createRevalidations, type Revalidations } from './revalidations.ts'
 import { createSharedValues } from './shared-values.ts'
 import { targetsOfData } from './revalidation-targets.ts'
@@ -174,10 +175,11 @@ export function createDataCache(options: DataCacheOptions): DataCache {
       const name = nameOf(key)
       const scope = currentReadScope()
       refuseCycle(name, scope)
-      const { text, tags } = await find({ name, ...checked(name, given), read, reader })
-      for (const tag of tags) scope?.tags.add(tag)
-      reader.used(tags)
-      return textToValue(text) as Value
+      const value = await find({ name, ...checked(name, given), read, reader })
+      const isStale = value.ofStale || valueState(value, now()) === 'stale'
+      noteUse(scope, value.tags, isStale)
+      reader.used(value.tags, isStale)
+      return textToValue(value.text) as Value
     },
     async revalidate(targets, isEarly = false) {
       if (targets.length === 0) return

@@ -11,7 +11,15 @@ export interface KeptValue {
   readonly freshMs: number
   /** How much longer it is stale. */
   readonly staleMs: number
+  /** Whether it was made of a value that was stale. */
+  readonly ofStale: boolean
 }
+
+/**
+ * How long at most something is fresh that was made of a stale value. A new value is made at the same time, and would
+ * else be seen only after the whole time of what was made of the old one.
+ */
+export const FRESH_OF_STALE_MS = 1_000
 
 /** `stale`: usable, but due for a refresh. `expired`: not usable. */
 type ValueState = 'fresh' | 'stale' | 'expired'

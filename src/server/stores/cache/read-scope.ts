@@ -8,6 +8,8 @@ export interface ReadScope {
   readonly parent: ReadScope | undefined
   /** Tags of the cached values that this read has used. */
   readonly tags: Set<string>
+  /** Whether one of these values was stale, or made of one. */
+  ofStale: boolean
 }
 
 const scopes = new AsyncLocalStorage<ReadScope>()
@@ -25,6 +27,13 @@ export function withReadScope<Result>(scope: ReadScope, work: () => Result): Res
 /** The read to which the running code belongs; `undefined` outside of any. */
 export function currentReadScope(): ReadScope | undefined {
   return scopes.getStore()
+}
+
+/** Notes a value that a read has used. */
+export function noteUse(scope: ReadScope | undefined, tags: readonly string[], isStale: boolean): void {
+  if (scope === undefined) return
+  for (const tag of tags) scope.tags.add(tag)
+  scope.ofStale ||= isStale
 }
 
 /**

@@ -69,8 +69,8 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
     const others = head.tags.filter((tag) => !known.includes(tag))
     const last = others.length === 0 ? latest : Math.max(latest, (await revalidations.ask(others)).latest)
     if (last > head.clock) return undefined
-    const { tags, madeAt, freshMs, staleMs } = head
-    const value: KeptValue = { text: await text(), tags, madeAt, freshMs, staleMs }
+    const { tags, madeAt, freshMs, staleMs, ofStale } = head
+    const value: KeptValue = { text: await text(), tags, madeAt, freshMs, staleMs, ofStale }
     textToValue(value.text) // throws here instead of in a visitor's answer
     return value
   }

@@ -1,6 +1,6 @@
 import { isControlFlow } from '../../../shared/control-flow.ts'
 import type { CachedRead, CacheReader } from './cached-read.ts'
-import { valueState, type KeptValue } from './kept-value.ts'
+import { FRESH_OF_STALE_MS, valueState, type KeptValue } from './kept-value.ts'
 import type { MemoryValue, MemoryValues } from './memory-values.ts'
 import { currentReadScope, withReadScope, type ReadScope } from './read-scope.ts'
 import type { Revalidations } from './revalidations.ts'
@@ -111,13 +111,16 @@ export class ValueSource {
     return value
   }
 
-  async #make({ name, tags, freshMs, staleMs, read }: NamedCall, since: number): Promise<MemoryValue> {
-    const scope: ReadScope = { name, parent: currentReadScope(), tags: new Set(tags) }
+  async #make({ name, tags, freshMs: asked, staleMs, read }: NamedCall, since: number): Promise<MemoryValue> {
+    const scope: ReadScope = { name, parent: currentReadScope(), tags: new Set(tags), ofStale: false }
     try {
       const made = await limitedRead(name, (args) => withReadScope(scope, () => read(args)))
       this.counts.made += 1
       const madeAt = this.#parts.now()
-      return { text: valueToText(name, made), tags: [...scope.tags], madeAt, freshMs, staleMs, since, retryAt: 0 }
+      const { ofStale } = scope
+      const freshMs = ofStale ? Math.min(asked, FRESH_OF_STALE_MS) : asked
+      const text = valueToText(name, made)
+      return { text, tags: [...scope.tags], madeAt, freshMs, staleMs, ofStale, since, retryAt: 0 }
     } catch (thrown) {
       this.counts.failed += 1
       throw thrown
