@@ -22,6 +22,7 @@ import { createNewestBuild } from './compile/newest-build.ts'
 import { packageRecords } from '../build/resolve/package-stamp.ts'
 import { openEditor } from './serve/open-editor.ts'
 import { createSaveQueue } from './watch/save-queue.ts'
+import { hostsVariable } from './serve/child-hosts.ts'
 import { createServerProcess } from './process/server-process.ts'
 import { bundleVendors } from './compile/vendor-bundle.ts'
 import { watchSources } from './watch/watch-sources.ts'
@@ -87,8 +88,9 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   )
   const reports = createDevReports(options, { channel, modules, newest })
 
+  const { host = 'localhost', allowHosts = [] } = options
   const server = createServerProcess(
-    env,
+    { ...env, ...hostsVariable(allowHosts, host !== 'localhost') },
     reports,
     (error) => reports.serverFailed(startFailure(error)),
     options.inspector,
@@ -117,7 +119,6 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   })
 
   const built = Promise.withResolvers<void>()
-  const { host = 'localhost', allowHosts = [] } = options
   const gateway = createGateway({
     hosts: { names: new Set(allowHosts), addresses: host === 'localhost' ? () => [] : networkAddresses },
     certificate: options.certificate,

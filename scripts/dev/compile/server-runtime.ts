@@ -13,6 +13,7 @@ import { displayPath } from '../../build/build-options.ts'
 import type { Bundle, BundleCache, BundleFile } from './bundle-cache.ts'
 import { commonJsEntries } from './commonjs-entries.ts'
 import { OPEN_INSPECTOR } from '../process/inspector-port.ts'
+import { CHECK_HOSTS } from '../serve/child-hosts.ts'
 
 /** Packages and the runtime for the development server's Node process: bundled once, and kept while the application changes. */
 export interface ServerRuntime {
@@ -40,7 +41,7 @@ import { pathToFileURL } from 'node:url'
 process.setSourceMapsEnabled(true)
 process.once('disconnect', () => process.exit())
 const told = new Promise((resolve) => process.once('message', resolve))
-await import('./preload.js')
+${CHECK_HOSTS}await import('./preload.js')
 const folder = join(await told, 'server')
 ${OPEN_INSPECTOR}const load = (file) => import(pathToFileURL(join(folder, file)).href)
 const [application, actions] = await Promise.all([load('application.js'), load('actions.js')])

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { cp, stat, symlink } from 'node:fs/promises'
+import { cp, stat, symlink, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { dirname, join, resolve } from 'node:path'
@@ -12,6 +12,15 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const PROJECT = resolve(import.meta.dirname, '../../..')
 const TUNNEL = 'mill.ngrok.app'
+
+/** Tells the port of the application's server, which nobody but the gateway is to use. */
+const APP = `import { defineApp } from 'millrace/server'
+import { Document } from './document.tsx'
+import { routes } from './routes.ts'
+
+const tellPort = (req, res, next) => (req.path === '/port' ? res.send(String(req.socket.localPort)) : next())
+export default defineApp({ routes, document: Document, middleware: [tellPort] })
+`
 
 let temp: TempDir
 let dev: DevServer
@@ -26,6 +35,7 @@ beforeAll(async () => {
     await cp(join(PROJECT, 'src', folder), join(root, 'src', folder), { recursive: true })
   }
   await cp(join(PROJECT, 'tests/fixtures/build-dev'), join(root, 'src/app'), { recursive: true })
+  await writeFile(join(root, 'src/app/app.ts'), APP)
   await cp(join(PROJECT, 'package.json'), join(root, 'package.json'))
   await symlink(join(PROJECT, 'node_modules'), join(root, 'node_modules'))
   certificate = await ownCertificate(join(root, 'certificates'), ['localhost', '127.0.0.1'], process.env)
@@ -82,6 +92,35 @@ test('a tunnel’s visitors get pages, modules and events under its name, and no
   }
   expect((await ask(local('/_m/dev'), { ...tunnel, Origin: 'https://evil.example' })).status).toBe(403)
 })
+
+test('the server behind it gives no other name anything either: a page in a browser finds its port', async () => {
+  for (const url of [dev.url, secure.url]) {
+    const [port, server] = await portBehind(url)
+    expect(port).not.toBe(Number(new URL(url).port))
+    for (const path of ['/', '/_m/data/', '/port']) {
+      expect((await ask(new URL(path, server), { Host: `evil.example:${port}` })).status).toBe(403)
+      expect((await ask(new URL(path, server), {})).status).toBe(200)
+    }
+    const post = { Host: `evil.example:${port}`, Origin: `http://evil.example:${port}`, 'Content-Length': '0' }
+    expect((await ask(new URL('/?_action=unknown.0', server), post, 'POST')).status).toBe(403)
+    const waiting = { ...post, Expect: '100-continue' }
+    expect((await ask(new URL('/?_action=unknown.0', server), waiting, 'POST')).status).toBe(403)
+    const socket = { Host: `evil.example:${port}`, Connection: 'Upgrade', Upgrade: 'websocket' }
+    expect((await ask(server, socket)).status).toBe(403)
+  }
+})
+
+/** @returns the port of the application's server, and its URL. */
+async function portBehind(url: string): Promise<readonly [number, URL]> {
+  const send = url.startsWith('https:') ? secureRequest : request
+  const port = await new Promise<number>((done, fail) => {
+    const asked = send(new URL('/port', url), { ca: certificate.cert }, (answer) => {
+      answer.setEncoding('utf8').on('data', (text: string) => done(Number(text)))
+    })
+    asked.once('error', fail).end()
+  })
+  return [port, new URL(`http://127.0.0.1:${port}/`)]
+}
 
 test('forms of a tunnel’s pages are of the same origin, and those of other sites are not', async () => {
   const post = (headers: Readonly<Record<string, string>>) =>

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { bodyKind } from '../../../src/server/http/body/body-kind.ts'
 import { parseCheckedJson } from '../../../src/server/http/body/checked-json.ts'
+import { cpuRatio } from '../../support/cpu-ratio.ts'
 import { AMPLE, disposition, FINAL, MULTIPART, part, statusOf, takeBody, URLENCODED } from './body-server.ts'
 
 type Faulty = readonly [title: string, type: string, body: string | Uint8Array, status: number | 'taken']
@@ -125,4 +126,16 @@ test('JSON keeps what it says', () => {
     a: ['"[{', { a: null }],
     b: 1000,
   })
+})
+
+test('digits that are almost a forbidden number cost what other characters do', () => {
+  const listOf = (item: string): string => `["${item.repeat(1_000)}"]`
+  const digits = listOf(`${'1'.repeat(299)}x`)
+  const letters = listOf(`${'a'.repeat(299)}x`)
+  expect(
+    cpuRatio(
+      () => parseCheckedJson(digits),
+      () => parseCheckedJson(letters),
+    ),
+  ).toBeLessThan(8)
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { cpuRatio } from '../../support/cpu-ratio.ts'
 import { countValues, withMembers } from '../../../src/server/reports/intake/json-members.ts'
 
 describe('other members in the text of an object', () => {
@@ -56,4 +57,18 @@ test('values are never counted for fewer than there are', () => {
     }),
   )
   expect(countValues(Buffer.alloc(1_000_000, ','), 10)).toBe(11)
+})
+
+test('a member that is written thousands of times costs what as many different ones do', () => {
+  const objectOf = (name: (at: number) => string): string =>
+    `{${Array.from({ length: 8_000 }, (_, at) => `"${name(at)}":1`).join()}}`
+  const same = objectOf(() => 'dsn')
+  const different = objectOf((at) => `d${at % 10}n`)
+  expect(withMembers(same, {}, ['dsn'])).toBe('{"dsn":1}')
+  expect(
+    cpuRatio(
+      () => withMembers(same, {}, ['dsn']),
+      () => withMembers(different, {}, ['dsn']),
+    ),
+  ).toBeLessThan(8)
 })

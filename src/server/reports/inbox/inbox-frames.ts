@@ -94,7 +94,7 @@ function placeOf(
 ): BuiltPlace | undefined {
   if (line === undefined || column === undefined || line === 0) return undefined
   // A file with a different id is a different file, even if its name is the same.
-  const name = debugId === undefined ? ASSET.exec(file.replace(/[?#].*$/, ''))?.[1] : byId.get(debugId)
+  const name = debugId === undefined ? ASSET.exec(file.replace(/[?#].*$/s, ''))?.[1] : byId.get(debugId)
   return name === undefined || !names.has(name) ? undefined : { name, line, column }
 }
 

@@ -24,7 +24,7 @@ function ownParts({ exceptions, title }: ReportEvent): string[] {
 }
 
 function placeOf({ file, function: name }: ReportFrame, message: string): readonly string[] {
-  const path = file.replace(/^[a-z][\w+.-]*:\/\/[^/]*/i, '').replace(/[?#].*$/, '')
+  const path = file.replace(/^[a-z][\w+.-]*:\/\/[^/]*/i, '').replace(/[?#].*$/s, '')
   // Every build renames minified functions, and built files have only one line.
   const built = path.replace(/-[0-9A-Z]{8}(?=\.[cm]?js$)/, '')
   return built === path ? [`${path} ${name}`] : [built, message]

@@ -34,8 +34,8 @@ export function withMembers(
   once: readonly string[] = [],
 ): string {
   const members = membersOf(text)
-  const isRepeated = (name: string, at: number): boolean =>
-    once.includes(name) && members.some((other, later) => later > at && other.name === name)
+  const last = new Map(members.map(({ name }, at) => [name, at]))
+  const isRepeated = (name: string, at: number): boolean => once.includes(name) && last.get(name) !== at
   const opened = text.indexOf('{') + 1
   let written = text.slice(0, opened)
   let isEmpty = true
