@@ -187,6 +187,16 @@ describe('a client', () => {
     expect(Array.from({ length: 10 }, () => enters(admission)).filter(Boolean)).toHaveLength(10)
   })
 
+  test('that has most of it has others refused for no load, data included', () => {
+    const admission = createAdmission({ limit: 1_000 })
+    admittedOf(admission, OFFICE, 20)
+    overload(admission)
+    for (const kind of ['document', 'data'] as const) {
+      expect(Array.from({ length: 8 }, () => enters(admission, kind)).filter(Boolean)).toHaveLength(8)
+    }
+    expect(admittedOf(admission, OFFICE, 10)).toBe(0)
+  })
+
   test('that is alone is not: all visitors may come by one proxy', () => {
     const admission = createAdmission({ limit: 1_000 })
     admittedOf(admission, OFFICE, 20)

@@ -23,12 +23,17 @@ function setUp() {
     else work(turn)
   }
   const settle = (): Promise<void> => hops(500)
-  /** Goes round until somebody has had a turn, or there is nothing left to do. @returns how often. */
-  const nextTurn = async (): Promise<number> => {
+  /**
+   * Goes round until somebody has had a turn, or there is nothing left to do.
+   * @param otherWorkMs in each round, such as handlers of a client with many connections.
+   * @returns how often.
+   */
+  const nextTurn = async (otherWorkMs = 0): Promise<number> => {
     const before = order.length
     let rounds = 0
     for (let run = loop.shift(); run !== undefined; run = loop.shift()) {
       rounds += 1
+      clock.now += otherWorkMs
       run()
       await settle()
       if (order.length > before) break
@@ -54,6 +59,14 @@ describe('pages', () => {
     expect(await nextTurn()).toBe(31)
     expect(order).toHaveLength(5)
     expect(turns.waiting).toBe(0)
+  })
+
+  test('wait no longer than their batch took while other work fills each round', async () => {
+    const { order, render, nextTurn } = setUp()
+    for (const name of ['a', 'b', 'c']) render(name, 30)
+    expect(order).toEqual(['a'])
+    expect(await nextTurn(20)).toBeLessThanOrEqual(4)
+    expect(order).toEqual(['a', 'b', 'c'])
   })
 
   test('of one batch begin when the one before has done all that it can', async () => {

@@ -109,7 +109,8 @@ export function createAdmission({
     enter(context) {
       const client = clientKey(context.clientAddress.address)
       const requestClass = classOf(context)
-      if (load.pressure > 0 && isRefused(holdsMost(client) ? classBelow(requestClass) : requestClass)) {
+      const isHeavy = load.pressure > 0 && !isAnothers(client)
+      if (isHeavy && isRefused(holdsMost(client) ? classBelow(requestClass) : requestClass)) {
         return shed(context, 'load', requestClass === 'document')
       }
       if (requestClass === 'prefetch' && places.taken >= prefetchLimit) return shed(context, 'places')
@@ -166,6 +167,11 @@ export function createAdmission({
   function holdsMost(client: string): boolean {
     const own = places.of(client)
     return places.taken >= FEW && own * 2 > places.taken && own < places.taken
+  }
+
+  /** Whether the load is that of another client: this one is let in, and makes that one's requests the first to be refused. */
+  function isAnothers(client: string): boolean {
+    return places.taken >= FEW && places.isOneClients && places.of(client) * 2 < places.taken
   }
 
   function isRefused(requestClass: RequestClass): boolean {

@@ -20,7 +20,8 @@ const TURN_MS = 25
 const MOST_A_TURN = 16
 /**
  * After a batch the event loop turns once for each millisecond that the batch took, up to this many times: each turn
- * accepts one connection, and only one (libuv since 1.47). An idle turn costs some microseconds.
+ * accepts one connection, and only one (libuv since 1.47). An idle turn costs some microseconds. It ends earlier when it has
+ * lasted as long as the batch: where handlers fill each turn, pages would wait for all of them.
  */
 const MOST_ROUNDS = 50
 /**
@@ -133,19 +134,20 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
     number += 1
     granted = 0
     nextTurn(() => {
-      const lastedMs = now() - at
+      const ended = now()
+      const lastedMs = ended - at
       adapt(lastedMs)
       number += 1
-      rest(Math.min(MOST_ROUNDS, Math.floor(lastedMs)))
+      rest(Math.min(MOST_ROUNDS, Math.floor(lastedMs)), ended + lastedMs)
     })
   }
 
-  /** Lets the event loop turn this many times, if anybody waits, before the next batch. */
-  function rest(rounds: number): void {
+  /** Lets the event loop turn this many times, if anybody waits, and until then at most, before the next batch. */
+  function rest(rounds: number, until: number): void {
     if (waiting === 0) {
       startedAt = undefined
-    } else if (rounds > 0) {
-      nextTurn(() => rest(rounds - 1))
+    } else if (rounds > 0 && now() < until) {
+      nextTurn(() => rest(rounds - 1, until))
     } else {
       begin(now())
       letGo()
