@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BODY_SILENCE_MS } from '../http/body/body-limits.ts'
 import { openBodySource } from '../http/body/body-source.ts'
 import { dropBody } from '../http/body/drop-body.ts'
+import type { HeldBody } from '../http/body/held-bodies.ts'
 import { isParsed } from '../http/body/parsed-body.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
 
@@ -24,7 +25,12 @@ export interface HandlerBody {
   limit: number
   /** What has read of it: `request`, or the schema of the handler's module. */
   reader: 'request' | 'schema' | undefined
+  /** Begins to count the memory of a body that `request` gives out whole; absent where nothing counts it. */
+  hold?: (() => HeldBody) | undefined
 }
+
+/** What reads a body whole, or keeps what another reader has read. */
+const WHOLE = ['arrayBuffer', 'blob', 'bytes', 'clone', 'formData', 'json', 'text'] as const
 
 /** Methods for which a web `Request` has no body. */
 const BODILESS = new Set(['GET', 'HEAD'])
@@ -48,16 +54,33 @@ export function toWebRequest(context: RequestParts): Request {
   }
   const method = isCall ? 'GET' : (req.method ?? 'GET')
   const init: RequestInit = { method, headers, signal: context.signal }
-  if (!BODILESS.has(method)) {
-    // `duplex` is missing from the DOM's types; a streamed body is refused without it.
-    Object.assign(init, { body: bodyOf(context), duplex: 'half' })
-  }
   const origin = clientAddress.origin ?? `${clientAddress.protocol}://${clientAddress.host || 'localhost'}`
-  return new Request(origin + pathname + search, init)
+  const url = origin + pathname + search
+  if (BODILESS.has(method)) return new Request(url, init)
+  const whole: { held?: HeldBody | undefined } = {}
+  // `duplex` is missing from the DOM's types; a streamed body is refused without it.
+  Object.assign(init, { body: bodyOf(context, whole), duplex: 'half' })
+  const request = new Request(url, init)
+  if (context.body.hold === undefined) return request
+  for (const name of WHOLE) {
+    const read = request[name].bind(request) as () => unknown
+    const value = (): unknown => {
+      whole.held ??= context.body.hold?.()
+      return read()
+    }
+    Object.defineProperty(request, name, { value, configurable: true, writable: true })
+  }
+  return request
 }
 
-/** Reads on demand. A slow sender makes it fail, as in a call of an action, and so does a body over the limit. */
-function bodyOf(context: RequestParts): ReadableStream<Uint8Array> {
+/**
+ * Reads on demand. A slow sender makes it fail, as in a call of an action, and so does a body over the limit.
+ * @param whole counts its memory, once it is read whole.
+ */
+function bodyOf(
+  context: RequestParts,
+  whole: { readonly held?: HeldBody | undefined },
+): ReadableStream<Uint8Array> {
   const { req, res, signal, body } = context
   const source = openBodySource(req, { bytes: body.limit, timeoutMs: BODY_SILENCE_MS }, signal)
   return new ReadableStream<Uint8Array>(
@@ -66,6 +89,8 @@ function bodyOf(context: RequestParts): ReadableStream<Uint8Array> {
         if (body.reader === 'schema') throw new TypeError(PARSED)
         body.reader = 'request'
         const chunk = await source.read()
+        if (chunk === undefined) whole.held?.run()
+        else whole.held?.hold(chunk.byteLength)
         if (chunk === undefined) controller.close()
         else controller.enqueue(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
       },

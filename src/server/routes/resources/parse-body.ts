@@ -61,6 +61,19 @@ export function holdBody(limit: number, context: RequestContext, { heldBodies }:
 }
 
 /**
+ * Counts the memory of a body that a guard or the handler reads whole from `request`, until the answer is over. Without a
+ * limit for the body, nothing is counted: its author has decided against one.
+ */
+export function holdWholeBody(limit: number, context: RequestContext, { heldBodies }: BodyParts): void {
+  if (!Number.isFinite(limit)) return
+  context.body.hold = () => {
+    const held = heldBodies.open(limit, clientKey(context.clientAddress.address))
+    context.onFinish(() => held[Symbol.dispose]())
+    return held
+  }
+}
+
+/**
  * Reads a body of JSON or of a form, and checks it. A body that was not sent is `undefined` for the schema.
  * @throws {BodyError} as `readBody` does; the signal of `forbidden()` for a body that a page of another site sends
  * without this site's consent.

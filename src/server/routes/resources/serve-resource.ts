@@ -20,7 +20,7 @@ import { refusedInput, refusedSearch, type RefusedInput } from '../load/check-se
 import { serverParts } from '../load/segment-loaders.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
 import { untilAborted } from '../load/until-aborted.ts'
-import { bodySchema, holdBody, parseBody, type BodyParts } from './parse-body.ts'
+import { bodySchema, holdBody, holdWholeBody, parseBody, type BodyParts } from './parse-body.ts'
 import type { EventStreamParts } from './send-events.ts'
 import { fileFault, sendNoFile, watchedArgs } from './handler-file.ts'
 import { sendFault } from './send-fault.ts'
@@ -81,6 +81,7 @@ export async function serveResource(page: MatchedRoute, context: RequestContext,
     const handler = Object.hasOwn(module, method) ? module[method] : method === 'HEAD' ? module['GET'] : undefined
     if (typeof handler !== 'function' || !/^[A-Z]+$/.test(method)) return answerMethod(module, method, context)
     const limit = setLimit(module.bodyLimit ?? parts.bodyLimit, page, context)
+    holdWholeBody(limit, context, parts.bodies)
     const letIn = async (): Promise<void> => {
       asked.isGuard = true
       const { refusal } = await askGuards(page, context, modules)
