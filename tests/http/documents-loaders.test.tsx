@@ -45,9 +45,10 @@ describe('loaders', () => {
     expect(logs.filter(({ level }) => level === 50)).toHaveLength(1)
   })
 
-  test.for(['/from', '/missing', '/broken'].flatMap((from) => [from, `/_m/data${from}`]))(
-    'that still run end with the answer of an outer one: %s',
-    async (path) => {
+  const ends = ['/from', '/missing', '/broken'].flatMap((from) => [from, `/_m/data${from}`])
+  test.for(ends.flatMap((path) => [{ path }, { path, cache: 'shared' as const }]))(
+    'that still run end with the answer of an outer one: $path, cache $cache',
+    async ({ path, ...kept }) => {
       const asked: AbortSignal[] = []
       const slow = moduleOf({
         loader: ({ signal }: LoaderArgs) => {
@@ -61,6 +62,7 @@ describe('loaders', () => {
         layoutLoader: moduleOf({ loader: stop }),
         page: hello,
         loader: slow,
+        ...kept,
       })
       const { app } = tinyApp({
         routes: {

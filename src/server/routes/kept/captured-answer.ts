@@ -30,6 +30,8 @@ export class CapturedResponse extends ServerResponse {
 
   override end(body?: unknown): this {
     if (this.#head !== undefined) this.answer = { ...this.#head, body: body as CapturedAnswer['body'] }
+    // What ends with an answer ends with this one.
+    this.emit('finish')
     return this
   }
 }

@@ -22,13 +22,18 @@ export async function encodeLoaded(
 ): Promise<MadeData | undefined> {
   const replaced = stopped && replacementOf(stopped, chain, context)
   const segments = new Map<string, KeptSegment>()
+  if (replaced?.kind === 'redirect') {
+    const headers = headersOf(ONE_VISITOR, context)
+    return { at: context.readAt, segments, status: 200, headers, redirect: redirectTo(replaced.location) }
+  }
   try {
     await Promise.all(
       settled.map(async ({ id: segment, result, search, facts }) => {
         const { value: data } = await result
         const meta = facts.meta(context) ?? {}
         const kept = keepSegment({ segment, meta }, { data, search: search?.value }, context.signal, (reason) => {
-          making.note('failed')
+          // A value of a page that is not shown ends with the answer.
+          if (context.aborted?.cause !== 'gone') making.note('failed')
           return { digest: reportFailure(reason, context, 'deferred') }
         })
         segments.set(segment, await kept)
@@ -42,9 +47,6 @@ export async function encodeLoaded(
   if (context.aborted !== undefined && replaced === undefined) return undefined
   const made = { at: context.readAt, segments }
   if (replaced === undefined) return { ...made, status: 200, headers: headersOf(SHARED, context) }
-  if (replaced.kind === 'redirect') {
-    return { ...made, status: 200, headers: headersOf(ONE_VISITOR, context), redirect: redirectTo(replaced.location) }
-  }
   const { status, boundary: kind, at, digest, retryAfter } = replaced
   const outcome = at === undefined ? 'document' : { kind, at, ...(digest === undefined ? {} : { digest }) }
   return { ...made, status, retryAfter, headers: headersOf(NO_STORE, context), outcome }

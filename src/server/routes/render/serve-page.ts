@@ -13,7 +13,7 @@ import type { RequestContext } from '../../request/context.ts'
 import type { DocumentCache } from '../../stores/cache/document-cache.ts'
 import { SearchUses, type AskedDocument } from '../../stores/cache/document-names.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
-import { stoppedByUrl } from '../decide/stopped.ts'
+import { endWithAnswer, stoppedByUrl } from '../decide/stopped.ts'
 import { encodeLoaded } from '../load/loaded-data.ts'
 import { runLoaders, type LoadResult } from '../load/run-loaders.ts'
 import { isCrawler } from './crawler.ts'
@@ -114,8 +114,10 @@ function isLate(
   const turn = parts.admission.turn(context, loaded)
   if (turn === undefined) return false
   return turn.then(async (shed) => {
-    if (shed !== undefined) await answerBusy(parts, shed, page, context)
-    return shed !== undefined
+    if (shed === undefined) return false
+    endWithAnswer(context)
+    await answerBusy(parts, shed, page, context)
+    return true
   })
 }
 
