@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Suspense, use, useActionState } from 'react'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
+import { NO_ASSETS } from '../../src/server/assets/manifest.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { notFound, redirect } from '../../src/shared/control-flow.ts'
 import { counted, countArrivals, drop, numberOf, statusOf, visit, withClock } from '../support/kept-pages.tsx'
@@ -251,6 +252,27 @@ describe('what is not a page with status 200', () => {
     await visit(site).expect(status)
     expect(state.made).toBe(2)
     expect(site.app.caches.documents.entries).toBe(0)
+  })
+
+  test.for(['/', '/_m/data/'])('is sent in the coding that is asked for, and without a nonce: %s', async (path) => {
+    const around = moduleOf({ loader: () => ({ long: 'x'.repeat(3_000) }) })
+    const layout = page(({ children }: { children: unknown }) => children)
+    const { route } = counted(() => notFound())
+    const site = tinyApp({
+      routes: { '/': { ...route, ...fallbacks('root'), layout: layout as never, layoutLoader: around } },
+      assets: {
+        manifest: { ...NO_ASSETS, entry: '/_m/assets/entry.js', valueDecoder: ['/_m/assets/values.js'] },
+        folder: '/nowhere',
+      },
+    })
+    const plain = await visit(site, path).expect(404)
+    expect(plain.text).toContain('xxx')
+    expect(plain.text + JSON.stringify(plain.headers)).not.toContain('nonce')
+    for (const coding of ['br', 'gzip']) {
+      const coded = await visit(site, path, { 'Accept-Encoding': coding }).expect(404)
+      expect([coded.headers['content-encoding'], coded.text]).toEqual([coding, plain.text])
+      expect(Number(coded.headers['content-length'])).toBeLessThan(plain.text.length / 2)
+    }
   })
 })
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { routeDataOf } from '../../../shared/protocol/encode-route-data.ts'
 import type { RouteDataOutcome } from '../../../shared/protocol/route-data.ts'
-import { send } from '../../request/answer/send.ts'
+import { sendEncoded } from '../../request/answer/send-encoded.ts'
 import { sendText } from '../../request/answer/send-plain.ts'
 import { retryHeaders } from '../../request/answer/judge-thrown.ts'
 import type { RequestContext } from '../../request/context.ts'
@@ -49,9 +49,8 @@ export function keptData({ context, head, ids, alone }: KeptRequest): AskedData 
       const stop: Head | undefined =
         redirect === undefined ? (isDocument ? { document: true } : undefined) : { redirect }
       const body = Buffer.from(textOf(data, stop, isDocument ? undefined : outcome))
-      const headers = [...data.headers, ...retryHeaders({ retryAfter }), 'Content-Length', String(body.length)]
-      send(context, status, headers)
-      context.res.end(context.req.method === 'HEAD' ? undefined : body)
+      const headers = [...data.headers, ...retryHeaders({ retryAfter })]
+      return sendEncoded(context, status, headers, new KeptBody([], '', body))
     },
     refuse(status, headers) {
       if (status >= 500) sendText(context, status, 'Too busy', headers)

@@ -3,6 +3,8 @@ import { Socket } from 'node:net'
 import { PURPOSE_HEADER } from '../../../shared/protocol/route-data.ts'
 import { withoutSecurityHeaders } from '../../request/answer/security-headers.ts'
 import { send } from '../../request/answer/send.ts'
+import { sendEncoded } from '../../request/answer/send-encoded.ts'
+import { KeptBody } from '../../stores/cache/kept-body.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 import type { RequestContext } from '../../request/context.ts'
 
@@ -11,7 +13,8 @@ export interface CapturedAnswer {
   readonly status: number
   /** Without those that every answer has. */
   readonly headers: HeaderList
-  readonly body: string | Buffer | undefined
+  /** Text of a constant page, or a document. */
+  readonly body: string | KeptBody | undefined
 }
 
 /** The response to a request that nobody has made: it keeps its answer. */
@@ -29,7 +32,8 @@ export class CapturedResponse extends ServerResponse {
   }
 
   override end(body?: unknown): this {
-    if (this.#head !== undefined) this.answer = { ...this.#head, body: body as CapturedAnswer['body'] }
+    const made = body instanceof Buffer ? new KeptBody([], '', body) : (body as string | undefined)
+    if (this.#head !== undefined) this.answer = { ...this.#head, body: made }
     // What ends with an answer ends with this one.
     this.emit('finish')
     return this
@@ -51,7 +55,8 @@ export function requestOfNobody(
 }
 
 /** Sends it to a visitor. */
-export function sendCaptured({ status, headers, body }: CapturedAnswer, context: RequestContext): void {
+export async function sendCaptured({ status, headers, body }: CapturedAnswer, context: RequestContext): Promise<void> {
+  if (body instanceof KeptBody) return sendEncoded(context, status, headers, body)
   send(context, status, headers)
   context.res.end(context.req.method === 'HEAD' ? undefined : body)
 }

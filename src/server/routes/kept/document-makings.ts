@@ -33,7 +33,7 @@ export interface AskedData {
   /** The same, of a kept shell and what belongs to this visitor. @param headers about it. */
   withSlots(shell: StoredShell, started: StartedSlots, headers: HeaderList): Promise<void>
   /** Sends what a making has come to that cannot be kept. */
-  sendMade(data: MadeData): void
+  sendMade(data: MadeData): Promise<void>
   /** Sends that there is no data. */
   refuse(status: number, headers: HeaderList): void
   /** Runs the loaders for this visitor. */

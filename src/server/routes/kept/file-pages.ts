@@ -29,7 +29,7 @@ export function createFilePages(parts: PageParts & { readonly log: Logger }): Ke
     if (known === undefined) return data.alone()
     const loaded = await known
     if (loaded === undefined) data.refuse(500, [])
-    else data.sendMade(loaded)
+    else await data.sendMade(loaded)
   }
 
   return {
@@ -46,7 +46,7 @@ export function createFilePages(parts: PageParts & { readonly log: Logger }): Ke
       made.set(asked.page, making.data)
       if (made.size > MOST_WAITING) made.delete(made.keys().next().value ?? '')
       if (kept !== undefined) sendKept(kept, context, cacheStatus({ kind: 'miss', collapsed: false, stored: false }))
-      else if (answer !== undefined) sendCaptured(answer, context)
+      else if (answer !== undefined) await sendCaptured(answer, context)
     },
   }
 }

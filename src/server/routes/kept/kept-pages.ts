@@ -131,7 +131,7 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
     tell(context, { kind: 'miss', collapsed, stored: false })
     // It was refused before what is not a prefetch.
     if (making.isPrefetch && answer.status === 503 && !context.prefetch) return again(visit)
-    if (visit.data === undefined) return void sendCaptured(answer, context)
+    if (visit.data === undefined) return sendCaptured(answer, context)
     return sendMadeData(visit.data, answer, making)
   }
 

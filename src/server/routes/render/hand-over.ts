@@ -48,7 +48,7 @@ export async function handOver(
   const headers = sharedHeaders(parts, context, caching)
   const body = Buffer.from(document.pieces(element).join(''))
   if (status !== 200) {
-    headers.push(...retryHeaders({ retryAfter: parts.retryAfter }), 'Content-Length', String(body.length))
+    headers.push(...retryHeaders({ retryAfter: parts.retryAfter }))
     send(context, status, headers)
     context.res.end(body)
     return

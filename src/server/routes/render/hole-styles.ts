@@ -24,11 +24,12 @@ const HOLE_RULES =
 /**
  * Styles in the head of a streamed document, before all others, for browsers without scripts. Not a media query: half of the browsers that
  * we support do not know `scripting`.
- * @param nonce for policies that require one for styles; ours does not.
+ * @param nonce for policies that require one for styles; ours does not. `''` for none.
  */
 export function holeStyles(nonce: string, { partFollows }: PageTexts): string {
   const hint = `template[id*="B:"]::before{content:"${escapeStyle(partFollows)}"}`
-  return `<noscript><style nonce="${nonce}">${HOLE_RULES}${hint}</style></noscript>`
+  const attribute = nonce === '' ? '' : ` nonce="${nonce}"`
+  return `<noscript><style${attribute}>${HOLE_RULES}${hint}</style></noscript>`
 }
 
 /** A text inside of quotes in a stylesheet in HTML. */

@@ -124,10 +124,17 @@ function linkOf(entry: string, integrity: string): string {
   return `<${entry}>; rel=modulepreload; nonce="${NONCE_MARK}"${must}`
 }
 
-/** Inserts the nonce. Not by `join`, which copies the text; what is added up is copied once, with the whole document. */
+const NONCE_ATTRIBUTE = new RegExp(`;? nonce="${NONCE_MARK}"`, 'g')
+
+/**
+ * Inserts the nonce; without one, no attribute is left. Not by `join`, which copies the text; what is added up is copied
+ * once, with the whole document.
+ */
 function stamp(template: string): (nonce: string) => string {
   const [first = '', ...rest] = template.split(NONCE_MARK)
+  const without = template.replaceAll(NONCE_ATTRIBUTE, '')
   return (nonce) => {
+    if (nonce === '') return without
     let text = first
     for (const part of rest) text += nonce + part
     return text
