@@ -6,10 +6,10 @@
  * Format: `<name>:<mark>` for sessions that are kept on the server, separated by spaces; then `~<name>:<mark>` for those
  * in a cookie; each sorted. The mark `-` is no session; for a session in a cookie it is random, the same until it is cleared,
  * or `+` if that knows its user. Then follows `.<user>` for each secret key that the server had when the session began: parts of
- * keyed hashes, of which two sessions of a user have one in common. Browsers compare the whole text of the former: pages
- * that read different kinds of them drop each other's data. Users decide who gets typed input back. Part of the head of
- * route data and of hydration data, if the request has opened a session before they are sent; otherwise a record, or a
- * late fact, follows.
+ * keyed hashes, of which two sessions of a user have one in common. An answer tells of the sessions that it has opened, and
+ * browsers compare each with what they know of its name. Users decide who gets typed input back. Part of the head of route
+ * data and of hydration data, if the request has opened a session before they are sent; otherwise a record, or a late fact,
+ * follows.
  */
 
 /** The mark of no session. */
@@ -31,7 +31,12 @@ export function writeSessionMarks(marks: ReadonlyMap<string, string>): string {
     .trim()
 }
 
-/** The marks of the sessions that are kept on the server. */
-export function keptMarks(marks: string | undefined): string | undefined {
-  return marks?.split(IN_COOKIE)[0]
+/**
+ * Adds the marks of an answer to those that a tab knows.
+ * @returns a text that begins with `known` unless a session has become another.
+ */
+export function mergeMarks(known: string, news = ''): string {
+  const marks = new Map<string | undefined, string>()
+  for (const [mark, name] of (known + news).matchAll(/(\S+?):[^ ~]+/g)) marks.set(name, `${mark} `)
+  return [...marks.values()].join('')
 }

@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { writeSessionMarks } from '../../../src/shared/protocol/session-marks.ts'
 import { createKnownRoutes } from '../../../src/client/core/data/known-routes.ts'
 import { createRouteStore } from '../../../src/client/core/data/route-store.ts'
+import { createDraftStarter } from '../../../src/client/core/page/draft-starter.ts'
 import { createJournal } from '../../../src/client/core/data/journal.ts'
 import { BUILD, createServer, flush, head, segment } from './route-data-server.ts'
 import { createWorld, holdTheClock, pages } from './router-world.ts'
@@ -102,12 +103,44 @@ test('a session that is named after the page has arrived drops what others have 
   expect(mixed).toHaveBeenCalledOnce()
 })
 
-test('a session in a cookie that only some pages read drops nothing', async () => {
+test.for([
+  ['session:ann', 'session:ann~basket:+', '~basket:+'],
+  ['session:ann', 'admin:eve', 'session:ann'],
+  ['admin:eve session:ann', '~basket:+', 'session:ann~basket:+'],
+])('sessions of other kinds, which only some pages read, drop nothing: %s, %s, %s', async (marks) => {
   const world = createWorld()
-  await visitAs(world, '/a', 'session:ann')
-  await visitAs(world, '/b', 'session:ann~basket:+')
-  await visitAs(world, '/c', '~basket:-')
-  for (const href of ['/a', '/b', '/c']) expect(world.known.answerOf(href)).toBeDefined()
+  const hrefs = ['/a', '/b', '/c']
+  for (const [at, href] of hrefs.entries()) await visitAs(world, href, marks[at] ?? '')
+  for (const href of hrefs) expect(world.known.answerOf(href)).toBeDefined()
+})
+
+test.for([
+  ['session:ann', 'admin:eve', 'session:bob'],
+  ['admin:eve session:ann', 'session:ann', 'admin:-'],
+  ['session:ann~basket:one', 'session:ann', '~basket:two'],
+  ['~light:+.aaaaaaaaaa', 'session:ann', '~light:+'],
+])('each session is compared with what was known of it before: %s, %s, %s', async (marks) => {
+  const world = createWorld()
+  for (const [at, href] of ['/a', '/b', '/c'].entries()) await visitAs(world, href, marks[at] ?? '')
+  expect(['/a', '/b', '/c'].map((href) => world.known.answerOf(href) !== undefined)).toEqual([false, false, true])
+})
+
+test('event streams and other tabs hear of a session only if it has become another, or is new', () => {
+  const document = Object.assign(new EventTarget(), { readyState: 'loading' })
+  const channel = Object.assign(new EventTarget(), { postMessage: vi.fn<(text: string) => void>() })
+  const window = { document, addEventListener: () => undefined }
+  const parts = { window, channel, storage: undefined, marks: 'session:ann' }
+  const { learn } = createDraftStarter(parts as never)
+  const heard = vi.fn<() => void>()
+  document.addEventListener('millrace:session', heard)
+  for (const marks of ['session:ann', 'admin:-', 'session:ann', 'admin:-~basket:-']) learn(marks)
+  expect(heard).toHaveBeenCalledTimes(2)
+  learn('session:bob')
+  channel.dispatchEvent(Object.assign(new Event('message'), { data: 'session:ann\nsession:bob' }))
+  expect(heard).toHaveBeenCalledTimes(3)
+  channel.dispatchEvent(Object.assign(new Event('message'), { data: '\nadmin:eve' }))
+  expect(heard).toHaveBeenCalledTimes(4)
+  expect(channel.postMessage.mock.calls.at(-1)?.[0]).toMatch(/\nsession:bob$/)
 })
 
 test('marks of sessions in cookies are behind the others', () => {

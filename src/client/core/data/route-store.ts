@@ -1,6 +1,6 @@
 import type { HydrationState } from '../../../shared/protocol/hydration-data.ts'
 import type { RouteDataRedirect } from '../../../shared/protocol/route-data.ts'
-import { keptMarks } from '../../../shared/protocol/session-marks.ts'
+import { mergeMarks } from '../../../shared/protocol/session-marks.ts'
 import type { RouteTable } from '../../../shared/route-table.ts'
 import { pathOf, segmentPath, type KeptSegment, type KnownRoutes } from './known-routes.ts'
 import { ENTRY_LIFETIME_MS, matchesTarget } from './route-cache.ts'
@@ -65,7 +65,7 @@ export function createRouteStore(
   world: RouteStoreWorld,
   onChange: () => void,
 ): RouteStore {
-  let marks = keptMarks(world.sessions)
+  let marks = mergeMarks('', world.sessions)
   const requests = new Set<RouteRequest>()
   const { plan, idsOf } = createRoutePlanner(table, known, requests, world.asks)
   /** Called once, at the next progress of a request. */
@@ -78,8 +78,8 @@ export function createRouteStore(
 
   function learn(sessions: string | undefined, source?: RouteRequest): void {
     const former = marks
-    marks = keptMarks(sessions) || former
-    if (!former || marks === former) return
+    marks = mergeMarks(former, sessions)
+    if (marks.startsWith(former)) return
     revalidate(['/*'], undefined, source)
     world.mixed?.()
   }
@@ -117,7 +117,7 @@ export function createRouteStore(
       const joins = [...planned.joins]
       const asks = asksServer || missing.length > 0
       if (!asks && joins.length === 0 && (!own || own.over || (!whole && isReady(own)))) return page
-      if (own && isCutOff(own, missing)) throw cutOff(href)
+      if (own) refuseCutOff(own, missing)
       if (asks) {
         if (sent === MAX_REQUESTS) throw new RouteLoadError('route data', href)
         sent += 1
@@ -168,9 +168,10 @@ function nextProgress(waiting: Set<() => void>, signal: AbortSignal): Promise<vo
   })
 }
 
-/** Whether an answer ended properly without its requested segments, and so was cut off. A call names no segments. */
-function isCutOff({ over, call, wants }: RouteRequest, missing: readonly string[]): boolean {
-  return over && !call && missing.some((id) => wants?.includes(id) ?? true)
+/** @throws {RouteLoadError} if an answer ended properly without its requested segments. A call names no segments. */
+function refuseCutOff({ href, over, call, wants }: RouteRequest, missing: readonly string[]): void {
+  if (over && !call && missing.some((id) => wants?.includes(id) ?? true))
+    throw new RouteLoadError('route data', href, { passing: true, reason: 'offline' })
 }
 
 function keepSegment(
@@ -190,10 +191,6 @@ function keepAnswer(
   if (!head || head.redirect || failed || outcome || status >= 400 || !current) return
   const lifetimes = [...segments.values()].map(({ lifetime = 0 }) => lifetime * 1000)
   known.keepAnswer(href, head, Math.max(...lifetimes, ENTRY_LIFETIME_MS))
-}
-
-function cutOff(href: string): RouteLoadError {
-  return new RouteLoadError('route data', href, { passing: true, reason: 'offline' })
 }
 
 /** Whether an answer may contain data of these targets. Its tags are not known yet, so it may have any. */

@@ -1,3 +1,4 @@
+import { mergeMarks } from '../../../shared/protocol/session-marks.ts'
 import type { Controls, DraftKeeper, DraftKeeperParts } from './drafts.ts'
 
 const STORAGE_KEY = 'millrace:drafts'
@@ -17,14 +18,15 @@ export function createDraftStarter(
   const { window, storage, channel } = parts
   const { document } = window
   const typed: Controls = new WeakSet()
-  let { marks } = parts
+  let marks = mergeMarks('', parts.marks)
 
-  /** Event streams belong to a session. @returns what was known before. */
-  function know(news: string | undefined): string | undefined {
+  /** Event streams belong to a session. @param isOwn whether other tabs are told. */
+  function know(news: string, isOwn?: boolean): void {
     const former = marks
-    marks = news
-    if (former !== marks) document.dispatchEvent(new Event('millrace:session'))
-    return former
+    marks = mergeMarks(former, news)
+    if (former === marks) return
+    document.dispatchEvent(new Event('millrace:session'))
+    if (isOwn) tell(former, news)
   }
   let loading: Promise<void> | undefined
   let keeper: DraftKeeper | undefined
@@ -46,7 +48,7 @@ export function createDraftStarter(
       if (target) typed.add(target)
       load()
     },
-    { capture: true, passive: true },
+    true,
   )
   channel.addEventListener('message', ({ data }) => {
     if (typeof data !== 'string' || data.length > MAX_HEARD) return
@@ -54,8 +56,8 @@ export function createDraftStarter(
     keeper?.learn(data)
   })
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
-  const tell = (former = ''): void => channel.postMessage(`${former}\n${marks}`)
-  if (marks) tell()
+  const tell = (former: string, news: string): void => channel.postMessage(`${former}\n${news}`)
+  if (marks) tell('', marks)
   if (storage?.getItem(STORAGE_KEY)) load()
   else if (document.readyState === 'complete') look()
   else window.addEventListener('load', look, { once: true })
@@ -67,8 +69,7 @@ export function createDraftStarter(
       look()
     },
     learn(news = marks, isCall) {
-      const former = know(news)
-      if (former !== marks) tell(former)
+      know(news, true)
       keeper?.learn(news, isCall)
     },
   }
