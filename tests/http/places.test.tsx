@@ -12,19 +12,21 @@ const HONEST = { 'X-Forwarded-For': '203.0.113.9' }
 async function site(environment: Readonly<Record<string, string>> = {}) {
   const held = Promise.withResolvers<void>()
   const begun = { pages: 0, streams: 0 }
+  const slow = {
+    page: page(() => <h1>Slow</h1>),
+    loader: moduleOf({
+      loader: async () => {
+        begun.pages += 1
+        await held.promise
+        return {}
+      },
+    }),
+  }
   const { app, logs } = tinyApp({
     routes: {
       '/': { page: page(() => <h1>Home</h1>) },
-      '/slow': {
-        page: page(() => <h1>Slow</h1>),
-        loader: moduleOf({
-          loader: async () => {
-            begun.pages += 1
-            await held.promise
-            return {}
-          },
-        }),
-      },
+      '/slow': slow,
+      '/early': { ...slow, shell: 'early', loading: moduleOf({ default: () => <p>Wait</p> }) },
       '/number/[n]': { page: page(({ params }: { params: { n: string } }) => <h1>{`Page ${params.n}`}</h1>) },
       '/events': {
         handler: moduleOf({
@@ -138,19 +140,22 @@ describe('requests that are pipelined on one connection', () => {
 })
 
 describe('a client with many connections', () => {
-  test('has all places while it is alone; others get theirs at once, and the instance stays ready', async () => {
-    const { app, begun, send, status } = await site({ MAX_PENDING_RENDERS: '8' })
-    const connections = await send(many(12, '/slow'))
-    await expect.poll(() => [begun.pages, app.admission.waiting]).toEqual([8, 4])
-    for (const path of ['/', '/_m/data/', '/readyz']) expect([path, await status(path)]).toEqual([path, 200])
-    expect(app.admission.waiting).toBe(4)
-    // Its own pages wait, and are refused in the end; health never is.
-    expect([await status('/', GREEDY), await status('/readyz', GREEDY)]).toEqual([503, 200])
-    for (const connection of connections.slice(8)) {
-      const answer = await connection.response()
-      expect([answer.status, answer.header('retry-after')]).toEqual([503, expect.stringMatching(/^[1-4]$/)])
-    }
-  })
+  test.for(['/slow', '/early'])(
+    'has all places while it is alone; others get theirs at once, and the instance stays ready: %s',
+    async (slow) => {
+      const { app, begun, send, status } = await site({ MAX_PENDING_RENDERS: '8' })
+      const connections = await send(many(12, slow))
+      await expect.poll(() => [begun.pages, app.admission.waiting]).toEqual([8, 4])
+      for (const path of ['/', '/_m/data/', '/readyz']) expect([path, await status(path)]).toEqual([path, 200])
+      expect(app.admission.waiting).toBe(4)
+      // Its own pages wait, and are refused in the end; health never is.
+      expect([await status('/', GREEDY), await status('/readyz', GREEDY)]).toEqual([503, 200])
+      for (const connection of connections.slice(8)) {
+        const answer = await connection.response()
+        expect([answer.status, answer.header('retry-after')]).toEqual([503, expect.stringMatching(/^[1-4]$/)])
+      }
+    },
+  )
 
   test('gets the places that become free, in turn with others that wait', async () => {
     const { app, begun, send, release, status } = await site({ MAX_PENDING_RENDERS: '3' })
