@@ -3,7 +3,7 @@ import request from 'supertest'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { eventStream } from '../../src/server/api/event-stream.ts'
-import type { LoaderArgs, LoaderContext } from '../../src/server/api/loader-types.ts'
+import type { LoaderArgs, LoaderContext, VisitorArgs } from '../../src/server/api/loader-types.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { defineSession } from '../../src/server/secrets/define-session.ts'
 import { defineStoredSession } from '../../src/server/secrets/define-stored-session.ts'
@@ -185,12 +185,41 @@ test('cache() after its loader has returned is logged', async () => {
   expect(await complaints(tiny)).toEqual([expect.stringMatching(/^cache\(\) was called after its loader had returned/)])
 })
 
-test('search that is first read after its loader has returned is logged, and read in time it is not', async () => {
-  const tiny = deferring((args) => args.search)
-  await request(tiny.app).get('/?q=1').expect(200)
-  expect(await complaints(tiny)).toEqual([
-    expect.stringMatching(/^search was first read after its loader had returned/),
-  ])
+test.for(['search', 'request'] as const)(
+  '%s that is first read after its loader has returned is logged',
+  async (name) => {
+    const tiny = deferring((args) => args[name])
+    await request(tiny.app).get('/?q=1').expect(200)
+    expect(await complaints(tiny)).toEqual([
+      expect.stringMatching(new RegExp(`^${name} was first read after its loader had returned`)),
+    ])
+  },
+)
+
+test('search that a function visitor first reads after its answer has begun is logged', async () => {
+  const visitor = async (args: VisitorArgs) => {
+    await new Promise(setImmediate)
+    return String(args.search['q'])
+  }
+  const tiny = tinyApp({ routes: { '/': { page: plain, loader: moduleOf({ visitor }) } } })
+  await getData(tiny.app, '/_m/data/?q=1')
+  expect(await complaints(tiny)).toEqual([expect.stringMatching(/^search was first read after its loader had/)])
+})
+
+test('what promises deep inside of the data read of search later, the browser knows', async () => {
+  const loader = ({ search }: LoaderArgs) => {
+    const late = (async () => {
+      await new Promise(setImmediate)
+      return String(search['q'])
+    })()
+    return { deep: [{ late }] }
+  }
+  const tiny = tinyApp({ routes: { '/': { page: plain, loader: moduleOf({ loader }) } } })
+  expect((await getData(tiny.app, '/_m/data/?q=1')).records[1]).toMatchObject({ uses: true })
+  expect(JSON.stringify(tiny.logs)).not.toContain('LateChangeError')
+})
+
+test('search that is read in time may be read later too', async () => {
   const loader = ({ search }: LoaderArgs) => ({
     late: (async () => {
       await new Promise(setImmediate)

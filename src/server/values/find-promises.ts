@@ -27,6 +27,11 @@ export function isPlainJson(value: unknown): boolean {
   }
 }
 
+/** Whether a value has a promise, however deep. */
+export function holdsPromise(value: unknown): boolean {
+  return !isPlainJson(value) && promisesIn(value, new Set()).promises.length > 0
+}
+
 interface FoundPromises {
   readonly promises: readonly Promise<unknown>[]
   /** Whether a getter created one of them, or its container, during this read. */

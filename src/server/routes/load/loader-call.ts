@@ -7,8 +7,8 @@ import { ownGetters } from '../../values/own-getters.ts'
 import { watchSessions } from '../../secrets/session-reads.ts'
 import type { RawSearch } from '../../../shared/raw-search.ts'
 import { deferMembers, type Deferrable } from './deferred.ts'
-import type { SegmentFacts } from './segment-facts.ts'
-import { settlePromises } from '../../values/find-promises.ts'
+import { noteLateQuery, type SegmentFacts } from './segment-facts.ts'
+import { holdsPromise, settlePromises } from '../../values/find-promises.ts'
 import { withVisitor, type VisitorRun } from './visitor-call.ts'
 import { holdsSearch, trackSearch } from '../../values/track-search.ts'
 
@@ -33,9 +33,6 @@ export interface LoaderCall {
 
 const LATE_CACHE =
   'cache() was called after its loader had returned, so the browser keeps the data without it. Call it before the loader returns'
-
-const LATE_SEARCH =
-  'search was first read after its loader had returned, so the browser keeps the data for other search params too. Read it before the loader returns'
 
 function keepFacts({ facts, context }: LoaderCall, options: CacheOptions): void {
   facts.keep(options)
@@ -65,14 +62,16 @@ class Arguments implements LoaderArgs<never, unknown> {
   get search(): unknown {
     const { search, facts, context } = this.#call
     if ('parsed' in search) return search.parsed
-    if (this.#watched === undefined && facts.isSettled) context.noteLateChange(new LateChangeError(LATE_SEARCH))
+    if (this.#watched === undefined) noteLateQuery('search', facts, context)
     return (this.#watched ??= trackSearch(search.raw, facts))
   }
 
   get request(): Request {
+    const { facts, context } = this.#call
+    noteLateQuery('request', facts, context)
     // Its URL contains the whole query.
-    this.#call.facts.useAll()
-    return this.#call.context.request
+    facts.useAll()
+    return context.request
   }
 
   get signal(): AbortSignal {
@@ -100,7 +99,9 @@ export async function callLoader(call: LoaderCall): Promise<Deferrable> {
   facts.isSettled = true
   const watched = Arguments.watched(args)
   // Reads inside a pending promise, or of the search object itself in the result, cannot be tracked: assume all params.
-  if (watched !== undefined && (result.deferred || holdsSearch(result.value, watched))) facts.useAll()
+  const isRead = (): boolean =>
+    result.deferred || holdsPromise(result.value) || holdsSearch(result.value, watched ?? {})
+  if (watched !== undefined && isRead()) facts.useAll()
   return result
 }
 

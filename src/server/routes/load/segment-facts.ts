@@ -1,6 +1,7 @@
 import type { SegmentMeta } from '../../../shared/protocol/route-data.ts'
 import type { CacheOptions, SharedLifetime } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { LateChangeError } from '../../request/late-changes.ts'
 import type { SearchListener } from '../../values/track-search.ts'
 import type { SessionListener } from '../../secrets/session-reads.ts'
 
@@ -79,6 +80,13 @@ export class SegmentFacts implements SearchListener, SessionListener {
       ...(this.#tags === undefined ? {} : { tags: [...this.#tags] }),
     }
   }
+}
+
+/** Complains of a deferred value that is the first to read the query: the browser has been told that nothing does. */
+export function noteLateQuery(what: string, facts: SegmentFacts, context: RequestContext): void {
+  if (!facts.isSettled || facts.uses === true) return
+  const message = `${what} was first read after its loader had returned, so the browser keeps the data for other search params too. Read it before the loader returns`
+  context.noteLateChange(new LateChangeError(message))
 }
 
 function checkedShared(shared: SharedLifetime): SharedLifetime {

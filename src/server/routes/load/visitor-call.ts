@@ -14,7 +14,7 @@ import { freezeValues } from '../../values/freeze-values.ts'
 import { ownGetters } from '../../values/own-getters.ts'
 import { trackSearch } from '../../values/track-search.ts'
 import { isPlainObject, type Deferrable } from './deferred.ts'
-import type { SegmentFacts } from './segment-facts.ts'
+import { noteLateQuery, type SegmentFacts } from './segment-facts.ts'
 import type { SegmentLoader } from './segment-loaders.ts'
 import { watchPromises } from './watch-promises.ts'
 
@@ -62,7 +62,10 @@ class Arguments implements VisitorArgs {
     const { search, facts, context } = this.#call
     if ('parsed' in search) return search.parsed as VisitorArgs['search']
     // What it reads later is told too late, except to a making, which waits.
-    if (context.making === undefined) facts.useAll()
+    if (context.making === undefined) {
+      noteLateQuery('search', facts, context)
+      facts.useAll()
+    }
     return trackSearch(search.raw, facts)
   }
 
