@@ -245,7 +245,7 @@ function startCall(
   const { href, wants } = options
   return new Promise((resolve) => {
     const request = startRouteRequest(options, world, {
-      head: ({ params = {} }) => request.describe(params),
+      head: ({ params = {} }) => void request.describe(params),
       received(received) {
         const { segment, values } = received
         const { head, params } = request

@@ -47,8 +47,8 @@ export interface SegmentContent {
 
 /** Receives the records in order. An error that it throws ends the reading. */
 export interface RouteDataSink {
-  /** The first call; again when more is known of the sessions. */
-  head(head: RouteDataHead): void
+  /** The first call; again when more is known of the sessions. @returns then, when to read on. */
+  head(head: RouteDataHead): Promise<void> | undefined
   segment(segment: ReceivedSegment): void
   /** All promises of the segment's values are settled. */
   settled(id: string, content: SegmentContent): void
@@ -90,7 +90,7 @@ export async function readRouteData(
       for (let end = 0; (end = text.indexOf('\n', start)) >= 0; start = end + 1) {
         const line = bounded(rest + text.slice(start, end))
         rest = ''
-        // Awaited only to load the decoder, so that records of one chunk are delivered together.
+        // Awaited only for a reason, so that records of one chunk are delivered together.
         const loading = records.accept(line)
         if (loading !== undefined) await loading
       }
@@ -108,7 +108,7 @@ export async function readRouteData(
 
 /** Reads the records of one answer. */
 interface RecordReader {
-  /** @returns a promise only if the decoder of values must be loaded before the next line. */
+  /** @returns a promise only if the decoder of values must be loaded, or the sink be ready, before the next line. */
   accept(line: string): Promise<void> | undefined
   /** Whether the last record has arrived. */
   complete(): boolean
@@ -180,8 +180,8 @@ function createRecordReader(sink: RouteDataSink, rejection: Rejection | undefine
       check(head.route !== undefined || String(record['segment']).startsWith('#'))
       if ('segment' in record) return acceptSegment(record, line)
       const { outcome, redirect, sessions } = record
-      if (isText(sessions)) sink.head((head = { ...head, sessions }))
-      else if (isOutcome(outcome)) sink.outcome(outcome)
+      if (isText(sessions)) return sink.head((head = { ...head, sessions }))
+      if (isOutcome(outcome)) sink.outcome(outcome)
       else if (isRedirect(redirect)) sink.redirect(redirect)
       else acceptPart(record, line.length)
     }

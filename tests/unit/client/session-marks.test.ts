@@ -87,7 +87,8 @@ test('a session that is named after the page has arrived drops what others have 
   const now = (): number => Date.now()
   const known = createKnownRoutes(now, () => undefined)
   const nothing = (): void => undefined
-  const mixed = vi.fn<() => void>()
+  const again = Promise.withResolvers<void>()
+  const mixed = vi.fn<() => Promise<void>>(() => again.promise)
   const world = { buildId: BUILD, fetch, now, outdated: nothing, busy: nothing, journal: createJournal(), mixed }
   const store = createRouteStore(pages, known, world, nothing)
   // Those of a document that was sent before they were known.
@@ -99,8 +100,13 @@ test('a session that is named after the page has arrived drops what others have 
   await loaded
   expect(known.answerOf('/a')).toBeDefined()
   await requests[0]?.done({ sessions: 'session:bob' })
-  expect([known.answerOf('/a'), known.answerOf('/b') === undefined]).toEqual([undefined, false])
+  expect([known.answerOf('/a'), known.answerOf('/b')]).toEqual([undefined, undefined])
   expect(mixed).toHaveBeenCalledOnce()
+  // What else the answer has is not shown before the screen is the new user's.
+  expect(store.requests.size).toBe(1)
+  again.resolve()
+  await flush()
+  expect(store.requests.size).toBe(0)
 })
 
 test.for([

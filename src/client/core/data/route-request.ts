@@ -103,7 +103,7 @@ export interface RouteRequestWorld {
 /** Called during a request, in this order; after its end, only `changed`. */
 interface RouteRequestListener {
   /** The server's answer for the URL is known. */
-  head(head: RouteAnswer & Pick<RouteDataHead, 'sessions'>): void
+  head(head: RouteAnswer & Pick<RouteDataHead, 'sessions'>): ReturnType<RouteDataSink['head']>
   received(segment: ReceivedSegment): void
   settled(segment: ReceivedSegment, content: { readonly hash: number; readonly size: number }): void
   /** After each of them, and at the end. */
@@ -241,8 +241,9 @@ function sinkOf(
       }
       request.head = head
       learn?.(head.sessions, !!request.call)
-      listener.head(head)
+      const ready = listener.head(head)
       listener.changed()
+      return ready
     },
     segment(segment) {
       if (signal.aborted) return

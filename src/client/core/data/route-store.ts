@@ -52,8 +52,12 @@ export interface RouteStoreWorld extends RouteRequestWorld {
   readonly sessions?: string | undefined
   /** Of the document, as in `HydrationState`. */
   readonly asks?: HydrationState['asks'] | undefined
-  /** What is on screen may be of other sessions than what follows. */
-  mixed?(): void
+  /**
+   * What is on screen may be of other sessions than what follows. If the page of an answer is complete, it may be on screen
+   * beside what others have left, and its deferred values wait.
+   * @returns resolves when the screen was loaded again.
+   */
+  mixed?(): Promise<void>
 }
 
 const MAX_REQUESTS = 5 // answers may reveal further dependencies on the URL; this bounds the rounds
@@ -76,19 +80,19 @@ export function createRouteStore(
     onChange()
   }
 
-  function learn(sessions: string | undefined, source?: RouteRequest): void {
+  function learn(sessions: string | undefined, source?: RouteRequest): Promise<void> | undefined {
     const former = marks
     marks = mergeMarks(former, sessions)
-    if (marks.startsWith(former)) return
+    if (marks.startsWith(former)) return undefined
     revalidate(['/*'], undefined, source)
-    world.mixed?.()
+    return source ? void world.mixed?.() : world.mixed?.()
   }
 
   function start(href: string, { page: { route, params }, missing }: RoutePlan, prefetch: boolean, force: boolean) {
     const request = startRouteRequest({ href, wants: route ? missing : undefined, prefetch, force }, world, {
       head(head) {
-        learn(head.sessions, request)
         request.describe(head.params ?? {}, head.route === route?.key ? undefined : idsOf(head))
+        return learn(head.sessions, isReady(request) ? undefined : request)
       },
       received: (segment) => known.note(href, request.params, segment, request.head?.at),
       settled: (segment, content) => keepSegment(known, request, { ...segment, ...content }),
