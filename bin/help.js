@@ -18,10 +18,10 @@ export const COMMANDS = {
     does: 'writes a new application into a folder',
     usage: '<folder> [options]',
     options: [
-      ['--minimal', 'one page, without examples and tests'],
-      ['--tailwind', 'with Tailwind 4'],
-      ['--package <version or archive>', 'the millrace to depend on; default: the one that runs'],
-      ['--no-install', 'does not install packages; no lock file is made either'],
+      ['--minimal', 'writes one page, without examples and tests'],
+      ['--tailwind', 'adds Tailwind 4'],
+      ['--package <version or archive>', 'the version of millrace to use; default: the one that runs'],
+      ['--no-install', 'installs no packages, and writes no lock file'],
     ],
     example: 'npx millrace new mill-shop',
   },
@@ -30,13 +30,13 @@ export const COMMANDS = {
     usage: '[options]',
     options: [
       APP,
-      ['--host [address]', 'listens for other machines; default: at all addresses'],
-      ['--allow-host <name>', 'answers under another host name, such as that of a tunnel; may be repeated'],
-      ['--https', 'serves https, with a certificate of mkcert or else openssl, made once'],
+      ['--host [address]', 'lets other machines connect: to this address, or to all addresses'],
+      ['--allow-host <name>', 'accepts a further host name, such as that of a tunnel; may be repeated'],
+      ['--https', 'serves https, with a certificate that mkcert or openssl makes once'],
       ['--cert <file> --key <file>', 'serves https with this certificate'],
-      ['--poll [ms]', 'looks for saves, by default every 500 ms, if the system does not report them'],
-      ['--inspect [[host:]port]', "opens a debugger's port on the server; default: 127.0.0.1:9229"],
-      ['--inspect-wait [[host:]port]', 'the same; the server also waits for the debugger at each start'],
+      ['--poll [ms]', 'looks for saved files every 500 ms, if the system does not report them'],
+      ['--inspect [[host:]port]', 'opens a port for a debugger; default: 127.0.0.1:9229'],
+      ['--inspect-wait [[host:]port]', 'the same, and waits for the debugger at each start of the server'],
     ],
     example: 'PORT=4000 npx millrace dev --inspect',
   },
@@ -46,29 +46,29 @@ export const COMMANDS = {
     options: [
       APP,
       OUT,
-      ['--analyze [text|json]', 'shows what is in the scripts of browsers, and why; json writes analysis.json'],
-      ['--quiet', 'prints no sizes: one line, for scripts such as npm test'],
+      ['--analyze [text|json]', 'shows what is in the browser scripts, and why; json writes analysis.json'],
+      ['--quiet', 'prints one line instead of all sizes, for scripts such as npm test'],
     ],
     example: 'npx millrace build --out /srv/shop',
   },
   start: {
-    does: 'serves the production build; makes it first where it is missing or stale',
+    does: 'serves the production build; makes it first if it is missing or stale',
     usage: '[options]',
     options: [APP, OUT],
     example: 'PORT=8080 npx millrace start',
   },
   serve: {
-    does: 'serves the production build that there is',
+    does: 'serves an existing production build, and never builds',
     usage: '[options]',
     options: [APP, OUT],
     example: 'npx millrace serve --out /srv/shop',
   },
   export: {
-    does: 'writes the pages that are for everybody as files; builds first where that is missing or stale',
+    does: 'writes pages that are the same for all visitors as files; builds first if needed',
     usage: '<folder> [options]',
     options: [
-      ['<folder>', 'a folder that is empty, missing, or a former export'],
-      ['--partial', 'leaves out what cannot be a file, and names it'],
+      ['<folder>', 'an empty folder, a new one, or that of an earlier export'],
+      ['--partial', 'leaves out pages that cannot be files, and lists them'],
       APP,
       OUT,
     ],
@@ -87,14 +87,14 @@ export const COMMANDS = {
     example: 'npx millrace docs read a cookie',
   },
   'upload-source-maps': {
-    does: 'gives the source maps of a build to the error service',
+    does: 'uploads the source maps of a build to the error service',
     usage: '[options]',
-    options: [OUT, ['--write <folder>', 'sends nothing, and writes scripts and maps to a folder']],
+    options: [OUT, ['--write <folder>', 'writes scripts and maps to a folder instead of sending them']],
     example: 'SENTRY_ORG=mills SENTRY_PROJECT=shop SENTRY_AUTH_TOKEN=… npx millrace upload-source-maps',
   },
 }
 
-const EXIT_CODES = 'Exit codes: 0 for success, 1 for a fault, which is told on stderr.'
+const EXIT_CODES = 'Exit codes: 0 on success; 1 on failure, with a message on stderr.'
 
 /** The list of all commands. */
 export function overview() {
@@ -103,8 +103,8 @@ export function overview() {
     'Usage: millrace <command> [options]',
     table(commands),
     table([
-      ['--help', 'this list; after a command, its options'],
-      ['--version', 'the version of millrace'],
+      ['--help', 'shows this list; after a command: its options'],
+      ['--version', 'shows the version of millrace'],
     ]),
     EXIT_CODES,
   ].join('\n\n')
@@ -119,7 +119,7 @@ export function helpOf(name, { does, usage, options, example }) {
   return [
     `Usage: millrace ${name} ${usage}`,
     `${does[0]?.toUpperCase()}${does.slice(1)}.`,
-    table([...options, ['--help', 'this text']]),
+    table([...options, ['--help', 'shows this text']]),
     `Example: ${example}`,
     EXIT_CODES,
   ].join('\n\n')

@@ -12,7 +12,7 @@ if (name === '--help' || name === '-h') {
   console.log(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version)
 } else if (help === undefined) {
   fail(
-    `${name} is not a command of millrace. There are ${Object.keys(COMMANDS).join(', ')}; millrace --help says what they do.`,
+    `${name} is not a command of millrace. The commands are ${Object.keys(COMMANDS).join(', ')}. Run millrace --help for a description.`,
   )
 } else if (args.some((argument) => argument === '--help' || argument === '-h')) {
   console.log(helpOf(name, help))

@@ -39,7 +39,7 @@ export async function makeApplication(args, fail) {
     if (install) await installPackages(folder, shown)
     const steps = [...(shown === '.' ? [] : [`cd ${shown}`]), ...(install ? [] : ['npm install']), 'npm run dev']
     const without = install ? '' : ' It has no lock file yet: npm install makes one.'
-    console.log(`Made ${name} in ${shown}.${without} Next:\n\n${steps.map((step) => `  ${step}\n`).join('')}`)
+    console.log(`Created ${name} in ${shown}.${without} Next steps:\n\n${steps.map((step) => `  ${step}\n`).join('')}`)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     fail(error.message)
@@ -81,9 +81,9 @@ function nameOf(folder) {
 async function requireEmpty(folder) {
   const found = await stat(folder).catch(() => undefined)
   if (found === undefined) return
-  if (!found.isDirectory()) throw new Fault(`${folder} is a file. Name a folder that is empty, or that is not there.`)
+  if (!found.isDirectory()) throw new Fault(`${folder} is a file. Choose an empty folder, or a new one.`)
   if ((await readdir(folder)).length > 0) {
-    throw new Fault(`${folder} is not empty. Name a folder that is empty, or that is not there.`)
+    throw new Fault(`${folder} is not empty. Choose an empty folder, or a new one.`)
   }
 }
 
@@ -101,7 +101,7 @@ async function dependency(folder, from) {
   const archive = resolve(wanted)
   const found = await stat(archive).catch(() => undefined)
   if (!ARCHIVE.test(wanted) || found?.isFile() !== true) {
-    throw new Fault(`--package ${wanted} is neither a version, such as 0.1.0, nor an archive that is there.`)
+    throw new Fault(`--package ${wanted} is neither a version, such as 0.1.0, nor an existing archive.`)
   }
   return { spec: `file:${basename(archive)}`, archive }
 }
@@ -114,7 +114,7 @@ async function ownOrigin() {
   const origin = /^file:(.+\.tgz)$/.exec(entry?.resolved ?? '')?.[1]
   if (origin !== undefined) return resolve(dirname(dirname(PACKAGE)), origin)
   if (entry?.version !== undefined) return `^${entry.version}`
-  throw new Fault('Say which millrace the application is to depend on: --package <version or archive>.')
+  throw new Fault('Name the version of millrace that the application uses: --package <version or archive>.')
 }
 
 /**
@@ -166,7 +166,7 @@ async function knownVersions() {
  */
 function rangeOf(name, versions) {
   const version = versions[name]
-  if (version === undefined) throw new Error(`No version is known of ${name}.`)
+  if (version === undefined) throw new Error(`No version of ${name} is known.`)
   return name === 'node' ? version : `^${version}`
 }
 

@@ -59,18 +59,18 @@ export function checkBuildOptions({ root, app, out, basePath = '' }: BuildOption
     if (existsSync(join(app, file))) continue
     throw new BuildFault(
       `${displayPath(root, app)} is not an application: ${file} is missing. ` +
-        `An application's folder contains ${APPLICATION_FILES.join(', ')}; name another one with --app <folder>.`,
+        `An application's folder contains ${APPLICATION_FILES.join(', ')}; choose another folder with --app <folder>.`,
     )
   }
   const fromOut = relative(out, root)
   if (fromOut === '' || !(fromOut.startsWith('..') || isAbsolute(fromOut))) {
     throw new BuildFault(
-      `--out ${out} contains the project itself, and a build replaces that folder. Choose another one.`,
+      `--out ${out} contains the project itself, and a build replaces this folder. Choose a different one.`,
     )
   }
   if (existsSync(out) && !existsSync(join(out, 'build-info.json')) && existsSync(join(out, 'package.json'))) {
     throw new BuildFault(
-      `--out ${out} contains something other than a build, and a build replaces that folder. Choose another one.`,
+      `--out ${out} contains something other than a build, and a build replaces this folder. Choose a different one.`,
     )
   }
 }

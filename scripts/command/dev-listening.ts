@@ -41,7 +41,8 @@ export class ListenFault extends BuildFault {}
 /** A failure to listen that the user can mend; `undefined` for any other error. */
 export function listenFault(error: unknown, host = 'localhost'): ListenFault | undefined {
   if (!(error instanceof Error && 'code' in error)) return undefined
-  if (error.code === 'EADDRINUSE') return new ListenFault(`${error.message}: name another port with PORT=<n>.`)
+  if (error.code === 'EADDRINUSE')
+    return new ListenFault(`${error.message}. Stop the program that uses this port, or choose another: PORT=<n>.`)
   const isWrong = error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN'
   return isWrong ? new ListenFault(`--host ${host} is not an address of this machine (${error.message}).`) : undefined
 }
@@ -55,7 +56,7 @@ export async function checkInspectorPort({ host, port }: InspectorAddress): Prom
   await once(probe, 'listening').catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error)
     throw new ListenFault(
-      `The debugger cannot use ${host}:${port} (${reason}): name another one with --inspect <port>.`,
+      `The debugger cannot use ${host}:${port} (${reason}): choose another port with --inspect <port>.`,
     )
   })
   await new Promise((resolve) => probe.close(resolve))

@@ -30,7 +30,8 @@ export async function docs(args: readonly string[]): Promise<void> {
     return
   }
   const [best, ...others] = createSearchIndex(chapters.flatMap(sectionsOf)).search(query, 1 + MOST_OTHERS)
-  if (best === undefined) throw new BuildFault(`The handbook has nothing on "${query}". Try fewer or other words.`)
+  if (best === undefined)
+    throw new BuildFault(`No section of the handbook matches "${query}". Try fewer or different words.`)
   console.log(`${placeOf(best.section.chapter, best.section.line)}\n\n${textOf(best.section)}`)
   if (others.length > 0) console.log(`\nSee also:\n${others.map(({ section }) => `  ${lineOf(section)}`).join('\n')}`)
 }

@@ -18,7 +18,7 @@ const PROGRESS_MS = 1_000
 export async function exportPages(args: readonly string[]): Promise<void> {
   const [folder, ...options] = args
   if (folder === undefined || folder.startsWith('-')) {
-    throw new BuildFault('Name the folder first: millrace export site')
+    throw new BuildFault('millrace export needs a folder: millrace export site')
   }
   const values = readArguments(options, ARGUMENTS)
   const located = await locateApplication(values)

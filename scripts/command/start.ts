@@ -50,9 +50,7 @@ export async function serve(args: readonly string[]): Promise<void> {
 async function serveBuild({ out }: Pick<BuildOptions, 'out'>): Promise<void> {
   const main = join(out, MAIN)
   if (!existsSync(main))
-    throw new BuildFault(
-      `There is no build in ${relative(process.cwd(), out) || out} to serve. Make one: npm run build`,
-    )
+    throw new BuildFault(`There is no build in ${relative(process.cwd(), out) || out}. Make one: npm run build`)
   process.env['NODE_ENV'] = 'production'
   process.setSourceMapsEnabled(true)
   await import(pathToFileURL(main).href)

@@ -346,7 +346,7 @@ process.once('SIGTERM', () => shop.stop().then(() => process.exit()))
     const faults: readonly (readonly [string, readonly string[], RegExp])[] = [
       ['a folder that is not empty', ['new', 'shop'], /^.*shop is not empty\. Name a folder that is empty/],
       ['an archive that is not there', ['new', 'other', '--package', 'none.tgz'], /^--package none\.tgz is neither/],
-      ['an unknown command', ['biuld'], /^biuld is not a command of millrace\. There are new, dev, build/],
+      ['an unknown command', ['biuld'], /^biuld is not a command of millrace\. The commands are new, dev, build/],
     ]
     test.for(faults)('%s', async ([, args, message]) => {
       const { code, out, errors } = await outside().run(command(...args))

@@ -21,6 +21,6 @@ test('millrace docs lists the chapters where it is asked for nothing', async () 
 })
 
 test('millrace docs fails in one line where nothing fits', async () => {
-  await expect(docs(['zzzqq'])).rejects.toThrow('The handbook has nothing on "zzzqq". Try fewer or other words.')
+  await expect(docs(['zzzqq'])).rejects.toThrow('No section of the handbook matches "zzzqq". Try fewer or different words.')
   expect(printed.text).toBe('')
 })

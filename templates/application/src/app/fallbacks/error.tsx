@@ -6,7 +6,7 @@ export default function ErrorPage({ digest, retry }: ErrorProps) {
   return (
     <>
       <h1>Something went wrong</h1>
-      {digest === undefined ? null : <p>{`The log knows this failure as ${digest}.`}</p>}
+      {digest === undefined ? null : <p>{`The server's log has this failure under ${digest}.`}</p>}
       <button type="button" onClick={retry}>
         Try again
       </button>
