@@ -19,7 +19,7 @@ const OTHER_LANGUAGES = ['bash', 'bash npm', 'css', 'nginx', 'text', 'ts signatu
 
 /** What a chapter might still say after the code has changed: what it says now, what it said, the complaint. */
 const STALE: Readonly<Record<string, readonly (readonly [now: string, before: string, complaint: string])[]>> = {
-  'README.md': [['data.mills.map', 'data.mill.map', `Property 'mill' does not exist`]],
+  'README.md': [['data.rivers.map', 'data.river.map', `Property 'river' does not exist`]],
   'docs/actions.md': [
     ['guarded: false', 'guard: false', `'guard' does not exist in type 'ActionDefinition`],
     ['fileBytes: 32', 'bytes: 32', `'bytes' does not exist in type 'UploadLimits'`],
@@ -50,7 +50,7 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
     ['{ name }, params, revalidate }', '{ title }, params, revalidate }', `Property 'title' does not exist`],
   ],
   'docs/getting-started.md': [
-    [`import('./mills/loader.server.ts')`, `import('./mills/mills.server.ts')`, 'Cannot find module'],
+    [`import('./rivers/loader.server.ts')`, `import('./rivers/rivers.server.ts')`, 'Cannot find module'],
   ],
   'docs/image-sizes.md': [
     ['{ root: folder, type: ', '{ root: folder, kind: ', `'kind' does not exist in type 'SendFileOptions'`],
