@@ -1,6 +1,6 @@
 /** Words of English questions that say nothing about their subject. */
 const STOP_WORDS = new Set(
-  `a about above add after all an and any app application are as at be before below between but by can cannot could did do
+  `a about above add after all an and any app application are as at be before below between but by can cannot contain contains could did do
   does doing don during each else existing
   every for from get getting give given gives has have having help how i if in inside into is it its just keep let like make making
   me my need no not of on one only or other our put set should show so some than that the their them then there these they this
