@@ -21,6 +21,8 @@ test('millrace docs lists the chapters where it is asked for nothing', async () 
 })
 
 test('millrace docs fails in one line where nothing fits', async () => {
-  await expect(docs(['zzzqq'])).rejects.toThrow('No section of the handbook matches "zzzqq". Try fewer or different words.')
+  await expect(docs(['zzzqq'])).rejects.toThrow(
+    'No section of the handbook matches "zzzqq". Try fewer or different words.',
+  )
   expect(printed.text).toBe('')
 })
