@@ -20,7 +20,7 @@ const RENAMED = {
   'github-workflows': join('.github', 'workflows'),
 }
 
-/** Something that only the user can mend. */
+/** A failure that only the user can fix. */
 class Fault extends Error {}
 
 /**

@@ -2,7 +2,7 @@
  * `npm run package [-- --to <folder> --update-api --update-vendored]`: makes the published package. The compiled modules, their declarations
  * and the packages that are a part of it go to `lib`, and the archive to the folder, by default the project's
  * own. `docs/api.txt` lists all exports: if they have changed, `--update-api` accepts that. `docs/vendored.txt` lists
- * the vendored packages of the last release: `CHANGELOG.md` names each that is another one, and a release brings the list up
+ * the vendored packages of the last release: `CHANGELOG.md` names each that differs, and a release brings the list up
  * to date by `--update-vendored`. The reference of the handbook, `docs/reference`, is made of the declarations, and accepted with
  * the exports.
  */

@@ -129,7 +129,7 @@ export async function buildApplication(
       }),
       buildServer(context, onServer.inCopies()),
     ])
-    bundled.catch(() => undefined) // a fault of the table is told first
+    bundled.catch(() => undefined) // a fault of the table is reported first
     const facts = await inspected
     const { sources } = facts
     await rm(inspection, { recursive: true })

@@ -3,7 +3,7 @@ import type { SourcePlace } from './source-place.ts'
 /** A fault of the application that stops a build. Its message tells the user everything: no stack is printed. */
 export class BuildFault extends Error {
   override readonly name = 'BuildFault'
-  /** Where to mend it, if that is known. */
+  /** Where to fix it, if known. */
   readonly place: SourcePlace | undefined
 
   constructor(message: string, place?: SourcePlace) {

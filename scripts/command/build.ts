@@ -20,7 +20,7 @@ const ANALYSIS_FILE = 'analysis.json'
 
 /**
  * `millrace build`: a production build, with the size of each of its chunks and, if asked, what is in them. `--quiet` prints
- * one line, and what is to be mended.
+ * one line, and what to fix.
  * @throws {BuildFault} or esbuild's failure.
  */
 export async function build(args: readonly string[]): Promise<void> {

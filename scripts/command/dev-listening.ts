@@ -38,7 +38,7 @@ export function listeningTexts(
 /** A port that is taken, or an address that this machine does not have. */
 export class ListenFault extends BuildFault {}
 
-/** A failure to listen that the user can mend; `undefined` for any other error. */
+/** A failure to listen that the user can fix; `undefined` for any other error. */
 export function listenFault(error: unknown, host = 'localhost'): ListenFault | undefined {
   if (!(error instanceof Error && 'code' in error)) return undefined
   if (error.code === 'EADDRINUSE')

@@ -37,7 +37,7 @@ interface DevSettings {
 
 /**
  * Reads the settings.
- * @throws {BuildFault} where there is no application, or an option or the config is wrong; {ConfigError} on a wrong variable.
+ * @throws {BuildFault} if there is no application, or an option or the config is wrong; {ConfigError} on a wrong variable.
  */
 export async function readDevSettings(args: readonly string[]): Promise<DevSettings> {
   const values = readArguments(args, DEV_ARGUMENTS)

@@ -13,7 +13,7 @@ import { createTerminal } from './terminal.ts'
  * `millrace dev`: serves an application from its sources, by default on this machine only. Saving a file refreshes open pages,
  * and what fails is shown in them.
  * @param env the environment without the values from `.env` files.
- * @throws {BuildFault} where there is no application, a port is taken, or an option is wrong; {ConfigError} on a wrong
+ * @throws {BuildFault} if there is no application, a port is taken, or an option is wrong; {ConfigError} on a wrong
  * variable.
  */
 export async function dev(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {

@@ -19,7 +19,7 @@ interface FailedRestart {
   readonly fault: string
 }
 
-const WAITS = 'Millrace starts again when the settings are mended.'
+const WAITS = 'Millrace starts again when the settings are fixed.'
 
 /** Waits for settings that can be used, answers browsers with the fault until then, and starts again. */
 export async function waitForSettings({ args, env, port, error, fault }: FailedRestart): Promise<void> {

@@ -21,11 +21,11 @@ interface SettingsWatchOptions {
   readonly cwd: string
   /** Environment without the values from `.env` files. */
   readonly env: NodeJS.ProcessEnv
-  /** Milliseconds from one look at the files to the next. Default: the system tells of changes. */
+  /** Milliseconds from one look at the files to the next. Default: the system reports changes. */
   readonly pollMs: number | undefined
   /** What is printed after a fault: what happens as long as there is one. */
   readonly otherwise: string
-  /** A fault that is known. Then the settings are checked at once: they may have been mended since. */
+  /** A fault that is known. Then the settings are checked at once: they may have been fixed since. */
   readonly fault?: string | undefined
   /** Prints a text. */
   print(text: string): void

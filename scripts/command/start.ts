@@ -33,8 +33,8 @@ export async function buildIfNeeded(args: readonly string[], options: BuildOptio
 }
 
 /**
- * `millrace serve`: serves the build that there is.
- * @throws {BuildFault} where there is none, or for a wrong argument.
+ * `millrace serve`: serves an existing build.
+ * @throws {BuildFault} if there is none, or for a wrong argument.
  */
 export async function serve(args: readonly string[]): Promise<void> {
   await serveBuild(

@@ -48,7 +48,7 @@ export interface DevServerOptions extends BuildOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** For https. Default: http. */
   readonly certificate?: Pick<Certificate, 'cert' | 'key'> | undefined
-  /** Milliseconds from one look at the sources to the next. Default: the system tells of changes. */
+  /** Milliseconds from one look at the sources to the next. Default: the system reports changes. */
   readonly pollMs?: number | undefined
   /** Where a debugger reaches the application's server. Default: nowhere. */
   readonly inspector?: InspectorAddress | undefined

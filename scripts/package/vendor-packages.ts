@@ -147,7 +147,7 @@ const LEFT_OUT: readonly (readonly [filter: RegExp, contents: string])[] = [
   [/^body-parser$/, 'module.exports = {}'],
   // zod's messages in fifty languages.
   [/\/locales\/index\.js$/, 'export {}'],
-  // The tree that css-select looks at unless it is told of another.
+  // The tree that css-select uses by default.
   [/^domutils$/, 'export {}'],
 ]
 

@@ -9,7 +9,7 @@ const areaFallbacks = {
 }
 
 /**
- * The route table. `/(site)` carries the site's chrome, `/(bench)` has none. The boundaries of `/` stand outside every
+ * The route table. `/(site)` carries the site's chrome, `/(bench)` has none. The boundaries of `/` are outside every
  * layout, so they bring the chrome themselves.
  */
 export const routes = defineRoutes({

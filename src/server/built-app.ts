@@ -32,7 +32,7 @@ interface BuiltAppOptions extends Pick<
 
 const DIST = join(import.meta.dirname, '..')
 
-/** What the build tells of the browser's files. */
+/** What the build says about the browser's files. */
 export function readManifest(): AssetManifest {
   return JSON.parse(readFileSync(join(DIST, 'manifest.json'), 'utf8')) as AssetManifest
 }

@@ -42,7 +42,7 @@ type Checked<To extends string> = To extends StaticPath
 
 type NoRouteMatches<Path extends string> = StaticPath | `no pattern of the table matches ${Path}: ${WayOut}`
 
-/** Gives `To` back, or what may stand in its place, so that the compiler's message can suggest the nearest path. */
+/** Returns `To`, or what may replace it, so that the compiler's message can suggest the nearest path. */
 type Found<To extends string, Path extends string> = Path extends StaticPath
   ? To
   : {} extends Readonly<Record<Path, 1>> // a template with a hole, and not a literal: such a key makes an index signature

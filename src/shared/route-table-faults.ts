@@ -94,7 +94,7 @@ function answeringKeys(definitions: RouteDefinitions): ReadonlySet<string> {
   return keys
 }
 
-/** A guard goes by keys, as layouts do: one on '/admin' would silently miss the pages on '/(site)/admin/users'. */
+/** A guard applies by keys, as layouts do: one on '/admin' would silently miss the pages on '/(site)/admin/users'. */
 function checkGuards(definitions: RouteDefinitions, answering: ReadonlySet<string>): void {
   for (const [key, { guard }] of Object.entries(definitions)) {
     if (!guard || answering.has(key)) continue

@@ -8,7 +8,7 @@ export type FormEntry = readonly [name: string, value: string | File]
 /** The request of a form: `fetch(new URL(form.url, origin), form)`, or supertest's `.post(form.url).set(form.headers).send(form.body)`. */
 export interface FormRequest {
   readonly method: 'GET' | 'POST'
-  /** Path and query; with its origin if that is another one. */
+  /** Path and query; with the origin if that differs from the page's. */
   readonly url: string
   /** `Content-Type`, if there is a body. */
   readonly headers: Readonly<Record<string, string>>

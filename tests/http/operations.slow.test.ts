@@ -266,7 +266,7 @@ describe('assets', () => {
     expect(head.header('content-range')).toBeUndefined()
     for (const [headers, status, text] of [
       [{ Range: 'bytes=999999999-' }, 416, 'The file has no such range\n'],
-      [{ 'If-Match': '"other"' }, 412, 'The file is another one\n'],
+      [{ 'If-Match': '"other"' }, 412, 'The file has changed\n'],
     ] as const) {
       const refused = await get(server, entry, { 'Accept-Encoding': 'br', ...headers })
       expect([refused.status, refused.header('cache-control'), refused.text]).toEqual([status, 'no-store', text])

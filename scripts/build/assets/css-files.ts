@@ -73,7 +73,7 @@ async function describeModule(root: string, file: string, modules: CssModules): 
     }
   } catch (error) {
     if (!isEsbuildFailure(error)) throw error
-    // The notes tell of imports that nobody has written.
+    // The notes are about imports that nobody has written.
     return { errors: error.errors.map((message) => ({ ...inSource(message, displayPath(root, file)), notes: [] })) }
   }
 }

@@ -45,7 +45,7 @@ function styleTools(root: string, alias: Customization['alias']): Plugin {
           if (!(error instanceof BuildFault)) throw error
           const file = displayPath(root, path)
           const location = error instanceof StyleFault ? error.location : { file, line: 1, column: 0, lineText: '' }
-          // A save of any file that was read may mend it.
+          // A save of any file that was read may fix it.
           return { errors: [{ text: error.message, location }] }
         }
       })

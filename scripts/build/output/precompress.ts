@@ -47,7 +47,7 @@ async function precompress(name: string, contents: Uint8Array): Promise<Compress
 export type Compressor = (name: string, contents: Uint8Array) => Promise<CompressedFile>
 
 /**
- * For one build. Compressing takes a third of its time, on threads beside esbuild: a file is handed over when it is made, and
+ * For one build. Compressing takes a third of its time, on threads beside esbuild: a file is passed on when it is made, and
  * again when its forms are needed.
  */
 export function createCompressor(): Compressor {

@@ -81,7 +81,7 @@ async function evaluateAll(modules: readonly EvaluatedModule[]): Promise<readonl
   child.send(
     modules.map(({ file, isEarly }) => ({ file, isEarly })),
     () => undefined,
-  ) // its end is told by its exit
+  ) // its exit reports its end
   const [code, signal] = await once(child, 'exit')
   clearTimeout(overdue)
   if (state.isDone) return faults

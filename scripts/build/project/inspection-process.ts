@@ -37,7 +37,7 @@ export function startInspection(mode: BundleContext['mode']): InspectionProcess 
     const limit = `it did not finish within ${EVALUATION_LIMIT_MS / 1000} s (a top-level await that never settles?)`
     return { failure: signal === 'SIGKILL' ? limit : `its process ended early, with exit code ${String(code)}` }
   })
-  ended.catch(() => undefined) // `evaluate` tells of it
+  ended.catch(() => undefined) // `evaluate` reports it
   return {
     async evaluate(file) {
       const state: { source?: string } = {}
@@ -49,7 +49,7 @@ export function startInspection(mode: BundleContext['mode']): InspectionProcess 
             else resolve(message)
           })
         })
-        child.send(file, () => undefined) // its end is told by its exit
+        child.send(file, () => undefined) // its exit reports its end
         return { report: await Promise.race([reported, ended]), ...state }
       } finally {
         clearTimeout(overdue)

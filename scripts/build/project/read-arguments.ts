@@ -19,7 +19,7 @@ export type Arguments<Kinds extends Readonly<Record<string, ArgumentKind>>> = {
 /**
  * Reads the options of a command. The value of an option that also has a meaning alone follows like any other:
  * `--host 10.0.0.1` and `--host=10.0.0.1` are equal.
- * @throws {BuildFault} in one line, for an unknown argument; it names the options that there are.
+ * @throws {BuildFault} in one line, for an unknown argument; it names the valid options.
  */
 export function readArguments<const Kinds extends Readonly<Record<string, ArgumentKind>>>(
   args: readonly string[],

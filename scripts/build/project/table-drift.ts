@@ -116,7 +116,7 @@ function dataFault({ root, sources, read }: Application, place: Place): string |
   }
   const isSame = (one: string): boolean => given === one || given.replace(/\.[cm]?[jt]s$/, '') === one
   if (taken.some(isSame)) return undefined
-  // One page of two entries may have two loaders with the same type, and a loader may be another one's by another name.
+  // One page of two entries may have two loaders with the same type, and two paths may name the same loader.
   const isSharedPage = Object.values(sources).some((one) => one[member] === source && taken.includes(one[loader] ?? ''))
   const named = [...read(given).text.matchAll(FROM)].map(([, path = '']) =>
     displayPath(root, join(root, dirname(given), path)),

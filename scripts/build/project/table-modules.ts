@@ -100,7 +100,7 @@ const FAULTS: Readonly<Record<string, (exported: readonly string[]) => string | 
     if (lower !== undefined) return `exports ${lower}: a method is written in capitals, ${lower.toUpperCase()}.`
     return exported.some((name) => METHOD.test(name))
       ? undefined
-      : 'exports no method: write export function GET() { … }, or another one.'
+      : 'exports no method: write export function GET() { … }, or that of a different method.'
   },
 }
 

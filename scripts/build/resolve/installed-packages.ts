@@ -31,7 +31,7 @@ export interface InstalledPackages {
   isInstalled(folder: string): boolean
   /** Whether Node loads it in any case: it is a dependency without React, or one of its dependencies. */
   isLoaded(folder: string): boolean
-  /** Whether its manifest tells of a native add-on. */
+  /** Whether its manifest mentions a native add-on. */
   isNative(folder: string): boolean
 }
 

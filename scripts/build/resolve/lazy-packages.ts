@@ -8,7 +8,7 @@ import { isOfRuntime, isPackageFile } from '../runtime.ts'
 export const LAZY_PACKAGE = 'lazy-package'
 
 /**
- * Gives `import()` of a CommonJS package its names. Between chunks, esbuild hands over the default export alone. A namespace
+ * Gives `import()` of a CommonJS package its names. Between chunks, esbuild passes on only the default export. A namespace
  * with a `then` is what that resolves to.
  */
 export function lazyPackages(context: Pick<BuildOptions, 'root' | 'app' | 'runtime'>): Plugin {

@@ -4,7 +4,7 @@ import type { Plugin } from 'esbuild'
 export interface PluginClaims {
   /** Whether a plugin may load this file itself. */
   loads(file: string): boolean
-  /** Whether a file may be another one with these plugins: any, if one resolves imports or changes options or results. */
+  /** Whether a file may differ with these plugins: any, if one resolves imports or changes options or results. */
   changes(file: string): boolean
 }
 

@@ -55,7 +55,7 @@ async function bundleReact(root: string, options: BuildOptions, load: NodeJS.Req
   const first = [`import { freeDocument } from '${FREE_DOCUMENT}'`, 'freeDocument(globalThis)']
   const { outputFiles } = await build({
     ...options,
-    // Its path is another on each machine, and would stand in the source map, on which the names of scripts depend.
+    // Its path differs between machines, and would be in the source map, on which the names of scripts depend.
     alias: { ...options.alias, [FREE_DOCUMENT]: runtimeModule(OWN_RUNTIME, 'client/free-document.ts') },
     stdin: { contents: [...first, ...contents].join('\n'), resolveDir: root, sourcefile: REACT_NAMESPACE },
     splitting: false,

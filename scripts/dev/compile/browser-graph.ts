@@ -87,7 +87,7 @@ function bundlePackages(
   return bundleVendors(files, { root, basePath, bundles: walled, plugins, onWork })
 }
 
-/** What has reached the wall is told first: it may be why the rest has failed. */
+/** What has reached the wall is reported first: it may be why the rest has failed. */
 async function behind<Result>(wall: ServerWall, building: Promise<Result>): Promise<Result> {
   const [built] = await Promise.allSettled([building])
   if (wall.violations().length > 0) throw new BuildFault(wall.violations().join('\n\n'))

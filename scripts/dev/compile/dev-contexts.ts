@@ -96,7 +96,7 @@ export async function openDevContexts(context: BundleContext): Promise<DevContex
       ...linkedOptions(nodeOptions(context, entries, [serverLookUps.plugin, ...serverPlugins, links.plugin])),
       ...IN_MEMORY,
       sourcesContent: false, // they are read from the disk
-      // Maps that do not depend on the folder: each generation has another one.
+      // Maps that do not depend on the folder, because each generation has its own.
       outdir: root,
       sourceRoot: `${pathToFileURL(root).href}/`,
     }),

@@ -81,7 +81,7 @@ export async function buildParts(
       : announced('browser bundle', () => bundleOwnModules(contexts))
   // Beside the packages' bundle for the server, which takes as long.
   const joined = Promise.resolve(own).then((graph) => addPackages(contexts, graph, tools))
-  joined.catch(() => undefined) // other faults are told first
+  joined.catch(() => undefined) // other faults are reported first
   const [browser, server, facts, inspected] = await Promise.allSettled([
     own,
     reusable !== undefined && !isRead(reusable.server.metafile.inputs)

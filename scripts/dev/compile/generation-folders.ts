@@ -18,7 +18,7 @@ export interface DevServerBundle {
 export interface GenerationFolders {
   /** Makes the folder for an inspection's bundle, beside a link to the runtime. It is the same for all inspections. */
   forInspection(runtime: ServerRuntime): Promise<string>
-  /** Starts to write the modules of the next generation, before all else of it is known. */
+  /** Starts to write the modules of the next generation, before everything else of it is known. */
   stage(files: readonly OutputFile[]): void
   /**
    * Writes a generation. Each has its own folder: the previous server may still load files from its own.
@@ -70,7 +70,7 @@ export function createGenerationFolders(out: string): GenerationFolders {
     state.generations += 1
     const folder = join(out, String(state.generations))
     const places = writeModules(join(folder, 'server'), files, folders.at(-1)?.files)
-    places.catch(() => undefined) // `write` tells of it
+    places.catch(() => undefined) // `write` reports it
     state.next = { folder, files, places }
     void unused?.places.finally(() => remove(unused.folder)).catch(() => undefined)
     return state.next

@@ -5,7 +5,7 @@ import { fileOf } from './graph-check.ts'
 
 const SOURCE = /\.[cm]?[jt]sx?$/
 
-/** The newest generation of the sources, for all that tells of it. */
+/** The newest generation of the sources, for everything that shows it. */
 export interface NewestBuild {
   /** The one that pages and the server run; `undefined` before the first. */
   current(): DevGeneration | undefined

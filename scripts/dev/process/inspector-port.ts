@@ -55,7 +55,7 @@ async function release(child: ChildProcess): Promise<void> {
   const hear = (message: unknown): void => void (message === RELEASED && resolve())
   child.on('message', hear).once('close', resolve)
   const overdue = setTimeout(() => child.kill('SIGKILL'), RELEASE_LIMIT_MS)
-  child.send(RELEASE, () => undefined) // its end is told by the event
+  child.send(RELEASE, () => undefined) // the event reports its end
   await promise
   clearTimeout(overdue)
   child.off('message', hear).off('close', resolve)

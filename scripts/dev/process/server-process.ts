@@ -102,7 +102,7 @@ export function createServerProcess(
     clearTimeout(state.timer)
     if (spare !== undefined && (spare.main !== main || message === undefined)) retire(spare.generation.child)
     const taken = spare !== undefined && !retired.has(spare.generation.child) ? spare.generation : start(main)
-    // Its end is told by its exit.
+    // Its exit reports its end.
     if (message !== undefined) handOver(state.current?.child, () => taken.child.send(message, () => undefined))
     return taken
   }

@@ -114,7 +114,7 @@ async function answer(parts: GatewayParts, request: IncomingMessage, response: S
 
 /**
  * A page that reloads asks here first: the server may restart before it answers, and the browser would show its own error. It
- * stays where there is no application to answer.
+ * stays if there is no application to answer.
  */
 async function answerSettled({ settled, channel, port }: GatewayParts, response: ServerResponse): Promise<void> {
   await settled()
@@ -207,7 +207,7 @@ ${TEXT_STYLE}
 <script type="module" src="${devClient}"></script>
 </head>
 <body>
-<p>The application has failed. This page loads again when it is mended.</p>
+<p>The application has failed. This page reloads when it is fixed.</p>
 ${preformatted(reason)}
 </body>
 </html>

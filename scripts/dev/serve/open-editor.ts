@@ -63,7 +63,7 @@ export async function openEditor(
     const timer = setTimeout(settle, FAULT_MS, undefined)
     launch(`${found}:${line}:${column}`, editor, (_file, reason) => {
       clearTimeout(timer)
-      settle(reason ? `The editor did not open: ${reason} LAUNCH_EDITOR names another one.` : NO_EDITOR)
+      settle(reason ? `The editor did not open: ${reason} Set LAUNCH_EDITOR to choose a different one.` : NO_EDITOR)
     })
   })
 }

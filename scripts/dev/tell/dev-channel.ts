@@ -12,9 +12,9 @@ export interface DevChannel {
   buildFailed(failures: readonly DevFailure[]): void
   /** The build has succeeded again. */
   built(): void
-  /** A request has failed. A page that opens soon after is told too, because it may be the answer to that request. */
+  /** A request has failed. A page that opens soon after also gets the message, because it may be the answer to that request. */
   requestFailed(failure: DevFailure): void
-  /** A request deserves a warning. Pages that open soon after are told too. */
+  /** A request deserves a warning. Pages that open soon after also get it. */
   requestWarned(warning: DevWarning): void
   /** Replaces the warnings of the build, for pages that open later too. */
   warn(warnings: readonly DevWarning[]): void
@@ -109,7 +109,7 @@ export function createDevChannel(session: string, now: () => number, versions = 
   }
 }
 
-/** Whether a failure is told again with the status of its request. */
+/** Whether a failure is sent again with the status of its request. */
 function isSameNews({ request, digest }: DevFailure, latest: DevFailure): boolean {
   return request !== undefined && request.id === latest.request?.id && digest === latest.digest
 }

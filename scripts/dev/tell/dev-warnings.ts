@@ -5,7 +5,7 @@ import { terminalText } from './terminal-text.ts'
 interface WarningPrinter {
   /** Prints a warning of a request or a page, unless it was printed before. */
   once(warning: DevWarning): void
-  /** Prints those that the previous call did not have; a mended one that returns is printed again. */
+  /** Prints those that the previous call did not have; a fixed one that returns is printed again. */
   current(warnings: readonly DevWarning[]): void
 }
 

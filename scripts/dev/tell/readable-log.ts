@@ -40,7 +40,7 @@ export interface LogLine {
   /** `false`: a page with `cache: 'shared'` cannot be kept, for the `reason`. */
   readonly kept?: boolean
   readonly reason?: string
-  /** A value of the loader that is another one in the browser. */
+  /** A value of the loader that is different in the browser. */
   readonly changed?: { readonly path: string; readonly what: string }
 }
 

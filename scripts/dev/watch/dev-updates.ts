@@ -32,7 +32,7 @@ interface Parts {
 
 /** Brings pages and the server to the newest state of the sources. */
 interface Updates {
-  /** @returns whether the sources build; if not, pages have not been told of these files yet. */
+  /** @returns whether the sources build; if not, pages do not know of these files yet. */
   update(files: readonly string[]): Promise<boolean>
   /** Starts the server of the newest build, which waits until it is asked for something where pages did not need it. */
   startServer(): Promise<void>
@@ -82,7 +82,7 @@ export function createUpdates(
     return planReaction(previous, next, changed, modules).catch(() => reload)
   }
 
-  /** Shows what only a look at the whole application finds, after pages have been told of a save. */
+  /** Shows what only a look at the whole application finds, after pages know of a save. */
   async function verify(): Promise<void> {
     const { updates } = state
     try {

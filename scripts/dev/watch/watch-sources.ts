@@ -15,7 +15,7 @@ const FALLBACK_POLL_MS = 1_000 // not asked for, so it costs little
 
 /** How a watcher notices changes. */
 export interface WatchOptions {
-  /** Milliseconds from one look at the files to the next. Default: the system tells of changes. */
+  /** Milliseconds from one look at the files to the next. Default: the system reports changes. */
   readonly pollMs?: number | undefined
   /** Prints a line: that the system watches no more files. */
   print?(text: string): void

@@ -35,7 +35,7 @@ function collect(
   if (isHidden(module, node) || isLeftOut(node, only)) return []
   const isNamed = MEMBERS.has(node.type) && isNode(node['key']) && node['key'].type !== 'PrivateIdentifier'
   const name = isNamed ? around + nameOf(node['key']) : around
-  // Methods of a member's own type are told in its comment.
+  // The comment of a member describes methods of its own type.
   const inside = isNamed && 'params' in node ? [] : childrenOf(node)
   const members = inside.flatMap((child) => collect(module, child, isNamed ? `${name}.` : around, only))
   if (!isNamed) return members

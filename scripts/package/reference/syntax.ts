@@ -68,7 +68,7 @@ export function nameOf(node: unknown): string {
   throw new Error('The declarations lack a name.')
 }
 
-/** The comment directly in front of an offset; empty where there is none. */
+/** The comment directly in front of an offset; empty if there is none. */
 export function docBefore({ text, comments }: ParsedModule, offset: number): string {
   const found = comments.findLast(({ end }) => end <= offset)
   return found === undefined || text.slice(found.end, offset).trim() !== '' ? '' : docOf(found)

@@ -9,7 +9,7 @@ import { withBasePath } from 'millrace'
 import { escapeMarkup } from '../site/escape-markup.server.ts'
 
 const highlighter = hljs.newInstance()
-// `typescript` brings the aliases ts and tsx, and `xml` html. JSX is handed over to `xml`.
+// `typescript` brings the aliases ts and tsx, and `xml` html. JSX is passed on to `xml`.
 for (const [name, language] of Object.entries({ bash, css, http, json, typescript, xml })) {
   highlighter.registerLanguage(name, language)
 }

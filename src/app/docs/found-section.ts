@@ -7,7 +7,7 @@ export interface FoundSection {
   /** Path and fragment. */
   readonly href: Href
   readonly heading: string
-  /** The chapter, and the heading around the section where there is one. */
+  /** The chapter, and the heading around the section, if there is one. */
   readonly trail: string
   /** A passage of the section, with the words that were found marked. */
   readonly snippet: readonly SnippetPart[]

@@ -10,6 +10,6 @@ const policy = trustedTypes?.createPolicy('handbook', { createHTML: (html) => ht
 
 /** HTML of a chapter, as `dangerouslySetInnerHTML` takes it where the page asks for trusted types. */
 export function trustedProse(html: string): string {
-  // A TrustedHTML in browsers that have those; React hands it on as it is.
+  // A TrustedHTML in browsers that have those; React passes it on unchanged.
   return policy?.createHTML(html) ?? html
 }

@@ -72,7 +72,7 @@ export const LAB_GROUPS: readonly LabGroup[] = [
       {
         href: '/lab/redirect/permanent',
         status: 308,
-        title: 'A loader redirects, for good',
+        title: 'A loader redirects permanently',
         look: 'You land elsewhere; the answer was a real 308.',
       },
       {

@@ -1,6 +1,6 @@
 import styles from './readout.module.css'
 
-/** Stands in a hole until its value has arrived; as tall as the readout that follows. */
+/** Fills a hole until its value has arrived; as tall as the readout that follows. */
 export function Pending({ label }: { readonly label: string }) {
   return (
     <div className={styles['readout']} aria-busy="true">

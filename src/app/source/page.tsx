@@ -21,7 +21,7 @@ export default function SourcePage({ data: { pattern, card, files } }: Props) {
           </Link>
         </p>
       )}
-      {/* The second file is the loader, or the page where there is none: what most experiments are about. */}
+      {/* The second file is the loader, or else the page: what most experiments are about. */}
       <FileTabs key={pattern} group="source-file" files={files} first={files[1]?.name} />
     </article>
   )

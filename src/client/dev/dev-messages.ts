@@ -70,12 +70,12 @@ export interface DevFailure {
 /** Subject of a warning. */
 export type DevWarningKind = 'build' | 'cache' | 'image' | 'link' | 'react' | 'slow' | 'table' | 'title' | 'value'
 
-/** Something that works, and should be mended. */
+/** A warning: something works, but should be fixed. */
 export interface DevWarning {
   readonly kind: DevWarningKind
   /** The culprit, the rule and the way out. */
   readonly message: string
-  /** Where to mend it, if known. */
+  /** Where to fix it, if known. */
   readonly frame?: DevFrame
   /** Preformatted text: the times of loaders. */
   readonly detail?: string

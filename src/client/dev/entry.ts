@@ -64,7 +64,7 @@ function connect(events: EventSource, refresh: Refresh, { refetch, recover }: Re
       )
   }
 
-  /** Code that fails again is told again. */
+  /** If code fails again, this is reported again. */
   function refetchPage(): void {
     if (refetch()) overlay.clear('browser')
   }
@@ -93,7 +93,7 @@ function connect(events: EventSource, refresh: Refresh, { refetch, recover }: Re
         built()
         break
       case 'update':
-        // Sources that compile are told before the build is over.
+        // Sources that compile are reported before the build is over.
         overlay.clear('build')
         swapStylesheets(document, message.styles, String(Date.now()))
         if (message.modules.length > 0) update(message.modules)

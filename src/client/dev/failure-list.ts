@@ -6,7 +6,7 @@ type Side = DevFailure['kind']
 /** A failure in the overlay, with its repetitions. */
 export interface ListedFailure {
   readonly failure: DevFailure
-  /** Where it was seen. It is mended when it is mended everywhere. */
+  /** Where it was seen. It is fixed when it is fixed everywhere. */
   readonly sides: readonly Side[]
   /** From 1. */
   readonly count: number

@@ -15,7 +15,7 @@ export interface Notices {
   add(source: NoticeSource, warning: DevWarning): void
   /** Has the development server find the place of a complaint of React, then adds it. */
   report(complaint: PageComplaint): Promise<void>
-  /** Drops React's warnings about these modules: it warns again if they are not mended. */
+  /** Drops React's warnings about these modules: it warns again if they are not fixed. */
   refreshed(files: readonly string[]): void
 }
 

@@ -54,7 +54,7 @@ export function checkPage(window: Window, notices: Notices): PageChecks {
     if (turn === state.turn) notices.set('page', found)
   }
 
-  /** An error page says what has failed; its title is not what to mend. */
+  /** An error page says what has failed; do not warn about its title. */
   function showsError(): boolean {
     const [document] = performance.getEntriesByType('navigation')
     const status = document instanceof PerformanceNavigationTiming ? document.responseStatus : 200

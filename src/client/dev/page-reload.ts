@@ -9,7 +9,7 @@ interface PageReload {
   reload(): void
   /**
    * Asks first whether the application answers: a server that restarts meanwhile would leave the browser's own error page, and
-   * one that does not start a page of its failure. The event stream tells of the next server.
+   * one that does not start a page of its failure. The event stream announces the next server.
    */
   reloadOnceServed(): Promise<void>
   /** A build has succeeded: a page that has stayed instead of reloading tries again. */

@@ -90,7 +90,7 @@ function firstRender(scope: Window): Promise<void> {
 /**
  * React notes which error boundaries have failed, so that a refresh renders them again, only once it has a refresh
  * handler. React Refresh sets its own with the first change: without one before, a page that fails while it hydrates
- * would keep its fallback when its code is mended.
+ * would keep its fallback when its code is fixed.
  */
 function rememberFailedBoundaries({ __REACT_DEVTOOLS_GLOBAL_HOOK__: hook }: Window): void {
   if (hook === undefined) return

@@ -1,7 +1,7 @@
 import type { InspectedRouter, RouterInsight } from '../inspect/router-insight.ts'
 import type { DevFailure } from './dev-messages.ts'
 
-/** Failures of requests, as the page sees them that has made them, or another one. */
+/** Failed requests, as seen by the page that made them, or by another page. */
 interface RequestFailures {
   /** Called after hydration, with the page's router. */
   found(insight: RouterInsight, router: Pick<InspectedRouter, 'subscribe'>): void

@@ -42,7 +42,7 @@ export interface ObservedCall {
 export interface FailedAnswer {
   /** Path and query of the page. */
   readonly page: string
-  /** Of the failure; the answer itself has another one. */
+  /** Of the failure; the status of the answer differs. */
   readonly status: number
   /** When the server has told, in milliseconds since the epoch. */
   readonly at: number

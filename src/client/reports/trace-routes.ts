@@ -92,7 +92,7 @@ export function traceNavigations(
 
   return (signal) => {
     if (!('kind' in signal)) return
-    // An error while a page is committed is thrown before the router is told of the commit.
+    // An error while a page is committed is thrown before the router knows of the commit.
     settle(span ?? current, { route: undefined, outcome: signal.kind })
   }
 }

@@ -84,7 +84,7 @@ export interface LoaderContext {
   /**
    * Drops cached values in all processes and instances: by tags, or by paths (`/mills`, `/mills/*`) for everything that
    * their pages have used. Browsers that listen to an event stream with these targets drop them too; the browser that
-   * calls an action is told by the `revalidate` of the action.
+   * calls an action drops what the action's own `revalidate` names.
    */
   revalidate(...targets: readonly string[]): Promise<void>
 }

@@ -8,7 +8,7 @@ export interface MillraceOptions {
   /** The folder of the build: `new URL('./dist/', import.meta.url)`, or an absolute path. */
   readonly dist: URL | string
   /**
-   * The HTTP server of the host. With it the guards of connections are on, and `stop` closes it in good order. Hand it over
+   * The HTTP server of the host. With it the guards of connections are on, and `stop` closes it in order. Pass it
    * before it listens; one for all applications.
    */
   readonly server?: Server | undefined
@@ -46,7 +46,7 @@ interface HandlerModule {
  *
  * Resolves when the application has started. What its table does not answer goes on to the host's next middleware. Neither
  * signals nor uncaught errors of the process are listened to.
- * @throws {Error} where there is no build, with one line that says so.
+ * @throws {Error} if there is no build; the message names the folder.
  * @throws {ConfigError} for a wrong value of the configuration.
  * @throws what the application's `start` throws.
  */

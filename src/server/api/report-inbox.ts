@@ -3,7 +3,7 @@
 /** Where a failure happened. */
 export type ReportSide = 'server' | 'browser' | 'elsewhere'
 
-/** Failures with the same cause, as far as can be told. */
+/** Failures that seem to have the same cause. */
 export interface ReportGroup {
   /** Sixteen hexadecimal digits. */
   readonly id: string

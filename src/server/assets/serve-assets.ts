@@ -67,7 +67,7 @@ function sendAsset(context: RequestContext, file: AssetFile, kept?: KeptFiles): 
 }
 
 const REASONS: Readonly<Record<number, string>> = {
-  412: 'The file is another one',
+  412: 'The file has changed',
   416: 'The file has no such range',
 }
 

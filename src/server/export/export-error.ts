@@ -10,7 +10,7 @@ const TEXTS = {
   },
   'dead-links': {
     what: 'are linked to, and are no files of this export',
-    wayOut: 'Mend the links, or let paths() list the pages.',
+    wayOut: 'Fix the links, or let paths() list the pages.',
   },
 } as const
 

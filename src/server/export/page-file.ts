@@ -17,7 +17,7 @@ const OF_HEADERS = /^(?:frame-ancestors|report-uri|report-to|sandbox)\b/
 const HEAD = /<head(?:\s[^>]*)?>(?:<meta charset="utf-8"\/?>)?/i
 
 /**
- * Makes the file of a document: its policy stands in it, in front of all that it concerns, because servers of files send no
+ * Makes the file of a document: its policy is in it, before everything that it concerns, because file servers send no
  * headers of a page.
  * @param html as the server sends it.
  * @param policy its `Content-Security-Policy`.

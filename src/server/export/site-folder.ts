@@ -106,7 +106,7 @@ async function formerExport(folder: string): Promise<FormerExport> {
 async function readMarker(folder: string): Promise<ReadonlySet<string>> {
   const damaged = (reason: string): FolderFault =>
     new FolderFault(
-      `${join(folder, MARKER)} is not as an export has written it: ${reason}. Remove the folder, or name another one.`,
+      `${join(folder, MARKER)} is not as an export has written it: ${reason}. Remove the folder, or choose a different one.`,
     )
   const text = await readFile(join(folder, MARKER), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw damaged(error.message)

@@ -7,7 +7,7 @@ export type HeaderList = string[]
  */
 export const MAX_HEAD_BYTES = 24_576
 
-/** What stands between name and value, and behind the value. */
+/** The characters between name and value, and behind the value. */
 const SEPARATOR_BYTES = 4
 
 /** An answer whose headers are too large for proxies. */

@@ -45,7 +45,7 @@ export interface ClientAddress {
   readonly secure?: true
 }
 
-/** Whether browsers may be told to use https only. */
+/** Whether the answer may tell browsers to use only https. */
 export function isSecure({ protocol, secure }: ClientAddress): boolean {
   return protocol === 'https' || secure === true
 }

@@ -77,7 +77,7 @@ export class RequestContext {
   #data: DataRequest | undefined = undefined
   #action: ActionTarget | undefined = undefined
   readonly clientAddress: ClientAddress
-  /** What log, metrics and traces tell of it. */
+  /** What log, metrics and traces record about it. */
   readonly record: RequestRecord
   /** The request is for data of an untidy path, and this is its tidy form: the answer is a redirect there. */
   readonly isTidied: boolean

@@ -18,13 +18,13 @@ interface HostedMessage extends IncomingMessage {
   [HOST]?: HostRequest
 }
 
-/** Takes note of how a request was handed over. */
+/** Notes how the host passed a request on. */
 export function attachHost(req: HostedMessage, isUnknown: boolean): void {
   const { url, originalUrl = '' } = req
   req[HOST] = { isUnknown, url, originalUrl, isPassedOn: false }
 }
 
-/** `undefined` where there is no host, or nothing behind the application. */
+/** `undefined` if there is no host, or nothing behind the application. */
 export function hostOf(req: IncomingMessage): HostRequest | undefined {
   return (req as HostedMessage)[HOST]
 }

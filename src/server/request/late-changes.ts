@@ -13,7 +13,7 @@ export class LateChangeError extends Error {
 /** The `context.headers` of a request. A change after they were sent has no effect; it is not lost silently. */
 export class AnswerHeaders extends Headers {
   readonly #answer: CarryingAnswer
-  /** Lines of the answer that was sent, from the first late change on, and late ones that were told. */
+  /** Lines of the answer that was sent, from the first late change on, and late ones that were reported. */
   #known: Set<string> | undefined = undefined
   // Types of `Headers` declare members, not methods. Bound, because a closure would outlive its request.
   override readonly append: Headers['append'] = this.#append.bind(this)

@@ -23,7 +23,7 @@ export class NotedSessions {
     return writeSessionMarks(this.#marks)
   }
 
-  /** Of those that there are. */
+  /** Of the existing ones. */
   get lives(): readonly SessionLife[] {
     return [...this.#lives.values()]
   }

@@ -54,7 +54,7 @@ const MOST_URL = 300 // characters; a longer one is read by nobody
 
 /**
  * Writes more for those who develop: the URL, because one pattern answers many, the kind of the request, and the status of
- * what has failed after the answer had begun with another one.
+ * what has failed after the answer had begun with a different one.
  */
 export function requestLogInDevelopment(log: Logger): RequestLog {
   return (line, { data, req }) => {

@@ -32,7 +32,7 @@ export interface MeasuredPart<Result> {
   readonly kind: PartKind
   /** Segment or action, in the words of the application. */
   readonly name?: string | undefined
-  /** Its name for the error service, if that is another one; it gets no span for `undefined`. */
+  /** Its name for the error service, if that differs; it gets no span for `undefined`. */
   readonly spanName?: (result: Result) => string | undefined
   /** What the part has thrown, if it resolves with that instead of throwing it. */
   readonly thrownIn?: (result: Result) => readonly [unknown] | undefined
@@ -66,7 +66,7 @@ export class RequestRecord implements RecordedRequest, RequestEnd {
   /** Pattern of the matched route. */
   route: string | undefined = undefined
   /**
-   * Kind of answer, which also decides whose policy it gets (`send`). Data, prefetches and actions are told apart when the
+   * Kind of answer, which also decides whose policy it gets (`send`). Data, prefetches and actions are distinguished when the
    * request is over.
    */
   kind: RequestKind = 'other'

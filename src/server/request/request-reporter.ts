@@ -6,7 +6,7 @@ export interface RequestSpan {
   readonly op: 'loader' | 'render' | 'stream' | 'action' | 'http.client'
   /** Segment id, action id, way of rendering, or method and origin of an outgoing request. */
   readonly name: string
-  /** 16 hexadecimal digits, if others have been told the id; otherwise it gets one later. */
+  /** 16 hexadecimal digits, if others already know the id; otherwise it gets one later. */
   readonly spanId?: string
   /** Milliseconds, on the clock of `performance.now()`. */
   readonly startedAt: number

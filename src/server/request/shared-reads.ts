@@ -5,7 +5,7 @@ import { refuseInReadScope } from '../stores/cache/read-scope.ts'
 export class SharedReads {
   readonly #reads = new Map<string | object, SharedRead>()
 
-  /** Begins the read of this key, or hands on the one that has begun. A failed one is begun again by the next call. */
+  /** Begins the read of this key, or returns the one that has begun. After a failure, the next call begins again. */
   once<Value>(key: string | object, read: () => Value | Promise<Value>): Promise<Value> {
     refuseInReadScope('context.once()')
     const reads = this.#reads

@@ -41,11 +41,11 @@ interface MountedMessage extends IncomingMessage {
 }
 
 /**
- * Stands in front of an application that has a base path or a host. Behind it the path of a request is the table's, and
+ * Runs in front of an application that has a base path or a host. Behind it the path of a request is the table's, and
  * `baseUrl` and `originalUrl` are as Express has them in a mounted router. A host gets back at once what cannot be the
  * application's.
  *
- * | handed over by            | path            | then                                               |
+ * | passed on by              | path            | then                                               |
  * |---------------------------|-----------------|----------------------------------------------------|
  * | a socket                  | below the base  | taken, without the base                            |
  * | a socket                  | any other       | taken as it is: the guard refuses it               |

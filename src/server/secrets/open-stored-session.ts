@@ -255,7 +255,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     })
   }
 
-  /** Throws where the browser can no longer be told of another session: before the store has it. */
+  /** Throws if the browser can no longer learn of another session: before the store has it. */
   #requireHeaders(): void {
     const { context } = this.#parts
     if (context.hasBegun === true) void context.headers

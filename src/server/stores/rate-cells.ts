@@ -13,7 +13,7 @@ export interface RateLimit {
   readonly seconds: number
 }
 
-/** Whether it may be done once more. */
+/** Whether it may be done again. */
 export interface RateLimitResult {
   /** Whether this use is within the limit. */
   readonly allowed: boolean

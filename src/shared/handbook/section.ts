@@ -8,7 +8,7 @@ export interface Section {
   readonly id: string
   /** The heading; for the text above the first heading, the chapter's title. */
   readonly heading: string
-  /** The heading around this one; empty where there is none. */
+  /** The heading around this one; empty if there is none. */
   readonly parent: string
   /** Prose, lists and tables, without markup and in one line. */
   readonly text: string

@@ -20,7 +20,7 @@ export function debugIdOf(name: string): string {
   return parts.join('-')
 }
 
-/** FNV-1a over UTF-16 units, with its bits mixed once more, as eight hexadecimal digits. */
+/** FNV-1a over UTF-16 units, with its bits mixed again, as eight hexadecimal digits. */
 function digitsOf(text: string, seed: number): string {
   let hash = seed
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME)

@@ -1,4 +1,4 @@
-/** How often an upstream may decode a path: servers do it once, and a decoding proxy in front of them once more. */
+/** How often an upstream may decode a path: servers do it once, and a decoding proxy in front of them a second time. */
 const MOST_DECODINGS = 4
 
 /** Decodes to one character per byte, so that invalid UTF-8 is decoded too; `%uXXXX` is an IIS extension. */

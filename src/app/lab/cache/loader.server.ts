@@ -1,4 +1,4 @@
-/** Tells when it ran, so that a reused answer can be told from a fresh one. In ms since the epoch. */
+/** Returns when it ran, so that a cached answer differs from a new one. In ms since the epoch. */
 export function loader() {
   return { renderedAt: Date.now() }
 }

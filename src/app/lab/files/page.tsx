@@ -11,7 +11,7 @@ export default function FilesPage({ params }: PageProps<'/lab/files/[...path]'>)
     <Experiment
       title="A catch-all"
       pattern="/lab/files/[...path]"
-      lede="Takes one segment or more and hands them over as a list, each decoded on its own. The bare /lab/files is not found."
+      lede="Takes one segment or more, and passes them to the page as a list, each decoded separately. /lab/files alone is not found."
     >
       <Readout label="params" testId="params" value={JSON.stringify(params)} />
       <SeeAlso

@@ -1,4 +1,4 @@
-/** What an entry of the guestbook is, and what fits into one. The browser and the server go by the same rules. */
+/** What an entry of the guestbook is, and what fits into one. The browser and the server apply the same rules. */
 
 /** Most characters of a name, as a person counts them. */
 export const LONGEST_NAME = 40

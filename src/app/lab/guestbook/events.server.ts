@@ -1,7 +1,7 @@
 import { eventStream, type LoaderArgs } from 'millrace/server'
 import { guestbookOf } from './guestbook.server.ts'
 
-/** Tells open pages how the guestbook stands: at once, so that nothing is missed before, and after every change. */
+/** Sends the state of the guestbook to open pages: at once, so that they miss nothing, and after every change. */
 export function GET({ context }: LoaderArgs<'/lab/guestbook/events'>): Response {
   const guestbook = guestbookOf(context)
   return eventStream(
@@ -14,7 +14,7 @@ export function GET({ context }: LoaderArgs<'/lab/guestbook/events'>): Response 
       tell(true)
       return forget
     },
-    // Drops the entries in all tabs, but not once more in the tab whose call has brought them.
+    // Drops the entries in all tabs, except in the tab whose call already returned them.
     { revalidate: ['guestbook'] },
   )
 }

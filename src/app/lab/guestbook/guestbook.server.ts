@@ -23,7 +23,7 @@ export interface StoredEntry {
 /** Entries of one page, newest first. */
 export interface GuestbookPage {
   readonly entries: readonly StoredEntry[]
-  /** The page that it is: the last one where there are not as many as asked for. */
+  /** The number of this page: the last one if the requested number is too high. */
   readonly page: number
   /** At least 1. */
   readonly pages: number
@@ -51,7 +51,7 @@ export interface Guestbook {
   revision(): number
   /**
    * Calls back after changes, by other processes within a second.
-   * @param listener is told whether another process has made the change.
+   * @param listener gets whether another process has made the change.
    * @returns what ends that.
    */
   onChange(listener: (isForeign: boolean) => void): () => void

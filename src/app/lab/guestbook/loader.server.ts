@@ -5,7 +5,7 @@ import { REMOVABLE_MS, type Entry } from './entry.ts'
 import { guestbookOf, type StoredEntry } from './guestbook.server.ts'
 import { visitorSession } from './visitor.server.ts'
 
-/** `page`: from 1; the last one where there are not as many. */
+/** `page`: from 1; the last one if the number is too high. */
 export const search = z.object({ page: boundedInteger({ min: 1, max: 1_000_000, fallback: 1 }) })
 
 type Search = z.output<typeof search>

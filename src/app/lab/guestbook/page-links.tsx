@@ -8,7 +8,7 @@ export interface PageLinksProps {
   readonly pages: number
 }
 
-/** Links to newer and older entries; nothing where there is one page only. */
+/** Links to newer and older entries; nothing if there is only one page. */
 export function PageLinks({ page, pages }: PageLinksProps) {
   if (pages === 1) return null
   return (

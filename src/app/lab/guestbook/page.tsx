@@ -34,7 +34,7 @@ export default function GuestbookPage({ data }: Props) {
         </h2>
         {data.page === 1 ? null : (
           <p>
-            New entries stand on <Link href="/lab/guestbook">the first page</Link>.
+            New entries are on <Link href="/lab/guestbook">the first page</Link>.
           </p>
         )}
         <EntryList entries={data.page === 1 ? entries : data.entries} isUnsent={isUnsent} />

@@ -7,7 +7,7 @@ import styles from './remove-form.module.css'
 export interface RemoveFormProps {
   /** Of the entry. */
   readonly id: number
-  /** Of its author, for those who hear the button without seeing where it stands. */
+  /** Of its author, for screen readers, which read the button without its position. */
   readonly name: string
   /** Until when the entry can be deleted, in ms since the epoch; absent where that is over. */
   readonly until: number | undefined

@@ -10,7 +10,7 @@ export interface StackProps {
   readonly exception: Exception
 }
 
-/** What was thrown and where, the innermost call first. Code that is not the application's own stands back. */
+/** What was thrown and where, the innermost call first. Code that is not the application's own is less prominent. */
 export function Stack({ heading, exception }: StackProps) {
   const { type, value, frames } = exception
   return (

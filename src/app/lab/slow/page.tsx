@@ -13,7 +13,7 @@ export default function SlowPage({ data }: Props) {
     <Experiment
       title="A slow loader"
       pattern="/lab/slow/[ms]"
-      lede="Nothing is deferred here, so the whole answer waits for the loader. Leave before it is done and the loader is told to stop."
+      lede="Nothing is deferred here, so the whole answer waits for the loader. If you leave before it is done, its signal is aborted."
     >
       <Readout label="the loader took" testId="slow" value={`${data.waitedMs} ms`} />
       <SeeAlso

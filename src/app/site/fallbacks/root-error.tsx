@@ -4,7 +4,7 @@ import { Chrome } from './chrome.tsx'
 
 export const metadata = (props: Partial<ErrorProps>) => ({ title: `${ofError(props).title} · Millrace` })
 
-/** The error page where no layout is left to stand in. */
+/** The error page outside of all layouts. */
 export default function RootErrorFallback(props: ErrorProps) {
   return (
     <Chrome>

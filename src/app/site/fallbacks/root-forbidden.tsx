@@ -3,7 +3,7 @@ import { Chrome } from './chrome.tsx'
 
 export const metadata = { title: 'Forbidden · Millrace' }
 
-/** The fallback of `forbidden()` where no layout is left to stand in. */
+/** The fallback of `forbidden()` outside of all layouts. */
 export default function RootForbidden() {
   return (
     <Chrome>

@@ -3,7 +3,7 @@ import { Chrome } from './chrome.tsx'
 
 export const metadata = { title: 'Not found · Millrace' }
 
-/** The fallback of `notFound()` where no layout is left to stand in. */
+/** The fallback of `notFound()` outside of all layouts. */
 export default function RootNotFound() {
   return (
     <Chrome>

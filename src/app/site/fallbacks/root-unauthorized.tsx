@@ -3,7 +3,7 @@ import { Chrome } from './chrome.tsx'
 
 export const metadata = { title: 'Unauthorized · Millrace' }
 
-/** The fallback of `unauthorized()` where no layout is left to stand in. */
+/** The fallback of `unauthorized()` outside of all layouts. */
 export default function RootUnauthorized() {
   return (
     <Chrome>

@@ -64,7 +64,7 @@ export async function readBody(
   const inMemory = limits.streamed && type.kind !== 'multipart'
   const bytes = inMemory ? Math.min(limits.bytes, MAX_STREAMED_FIELD_BYTES) : limits.bytes
   const over = Number(req.headers['content-length'] ?? 0) > bytes ? overLimit('bytes', bytes) : undefined
-  // The fields before the first file tell where to show the fault. A client that asks first is told at once.
+  // The fields before the first file say where to show the fault. A client with `Expect` gets the answer at once.
   const isShown = limits.showsFault === true && type.kind === 'multipart' && req.headers.expect === undefined
   if (over !== undefined && !isShown) throw over
   const most = over === undefined ? bytes : bytes + FIRST_READ_BYTES

@@ -11,7 +11,7 @@ export interface GatheredMetrics {
   text(): Promise<string>
   /** Takes the answer of a worker. */
   take(worker: number, asked: number, metrics: readonly MetricValues[]): void
-  /** Notes that a worker has ended; `asked` if it was told to. */
+  /** Notes that a worker has ended; `asked` if this was requested. */
   remove(worker: number, asked: boolean): void
 }
 

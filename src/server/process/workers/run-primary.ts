@@ -33,7 +33,7 @@ export function runPrimary(options: PrimaryOptions): Primary {
 
   async function revalidate(from: Worker, { asked, targets, at }: Extract<WorkerMessage, { kind: 'revalidate' }>) {
     const others = workerProcesses().filter(({ id }) => id !== from.id)
-    // A starting worker is told too, but not waited for: it serves nobody yet.
+    // A starting worker gets it too, but is not waited for: it serves no visitors yet.
     const counts = ({ id }: Worker): boolean => !group.isStarting(id)
     await drops.ask(others, (number) => ({ kind: 'drop', asked: number, targets, at }), DROP_PATIENCE_MS, counts)
     tellWorker(from, { kind: 'revalidated', asked })

@@ -1,6 +1,6 @@
 import type { MetricValues } from '../metrics/merge-metrics.ts'
 
-/** A drop whose end is told, by the same number. */
+/** A drop; a message with the same number reports its end. */
 interface AskedDrop {
   readonly asked: number
   readonly targets: readonly string[]

@@ -20,7 +20,7 @@ interface DeliveryWindow {
    * @param mayLeave whether the limits allow entries of this kind.
    */
   take(mayLeave: (kind: string) => boolean, isBusy: (client: string) => boolean): Promise<SpooledEntry | undefined>
-  /** Starts again with the oldest: a taken entry must be sent once more. */
+  /** Starts again with the oldest: a taken entry must be sent again. */
   rewind(): void
 }
 

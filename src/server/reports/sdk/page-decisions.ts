@@ -11,7 +11,7 @@ const MOST_CLIENTS = 1_000
 
 /** Counts the decisions of clients. */
 interface PageDecisions {
-  /** @param client as `clientKey` names it. @param now milliseconds. @returns whether it may decide once more. */
+  /** @param client as `clientKey` names it. @param now milliseconds. @returns whether it may decide again. */
   take(client: string, now: number): boolean
 }
 

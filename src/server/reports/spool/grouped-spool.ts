@@ -7,7 +7,7 @@ import { type Spool } from './spool.ts'
 
 /**
  * How long the removal of a confirmed envelope may wait, in ms. Only the next envelope of its client waits for it, and
- * a shared transaction costs a fraction. An envelope whose removal the end of the process prevents is sent once more.
+ * a shared transaction costs a fraction. If the process ends before an envelope is removed, the envelope is sent again.
  */
 const SETTLE_PATIENCE_MS = 10
 

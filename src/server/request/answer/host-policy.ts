@@ -118,7 +118,7 @@ function mergeOne(text: string, own: Policy, facts: PolicyFacts, forbidden: Set<
   return policy.texts.join(';')
 }
 
-/** Where there is no directive, all is allowed. */
+/** Without a directive, everything is allowed. */
 function add(policy: Policy, name: 'script-src' | 'style-src', added: Added, facts: PolicyFacts): void {
   const { directives, texts } = policy
   const present = [`${name}-elem`, name].filter((other) => directives.has(other))

@@ -43,7 +43,7 @@ export function send(context: RequestContext, status: number, headers: HeaderLis
   res.writeHead(status)
 }
 
-/** Whether caches may give an answer to others: then they may go by headers of their own. Failures are for nobody. */
+/** Whether caches may give an answer to others: then they may use headers of their own. Caches share no failures. */
 function isForAll(context: RequestContext, status: number, headers: HeaderList): boolean {
   const { guarded, ofVariant } = context.audience
   if (status >= 400 || guarded || ofVariant || setsCookie(context)) return false

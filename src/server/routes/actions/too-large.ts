@@ -79,7 +79,7 @@ function ownTooLarge({ tooLarge }: DeclaredAction['definition'], context: Reques
   }
 }
 
-/** A body that is over a total that the action does not name has a file that is too large: what a visitor can mend. */
+/** If a body exceeds a total that the action does not set, blames a file: that is what a visitor can change. */
 function ofOneFile(limit: PassedLimit, { upload }: DeclaredAction['definition']): PassedLimit {
   if (limit.name !== 'bytes' || upload === undefined || upload.totalBytes !== undefined) return limit
   return { name: 'fileBytes', maximum: upload.fileBytes }

@@ -56,7 +56,7 @@ export interface PendingMaking {
 /** Reason of a making in which a part has failed. */
 const FAILED = 'failed'
 
-/** The making of one document, and the lines of clients in which it stands until it has a place. */
+/** The making of one document, and the queues of clients in which it waits until it has a place. */
 interface Group {
   hasBegun: boolean
   readonly since: number

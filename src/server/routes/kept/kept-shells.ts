@@ -54,7 +54,7 @@ export function createKeptShells(parts: PageParts): KeptShells {
       if (asked !== undefined) await openAhead(page, context)
       if (context.aborted !== undefined) return true
       if (kept.isDropped) return false
-      context.audience.guarded = true // no cache sends it to others, whatever header it goes by
+      context.audience.guarded = true // no cache sends it to others, whatever header the cache uses
       context.startDeadline(config.renderTimeoutMs)
       context.record.cache = statusText(status)
       const about = ['Age', String(Math.floor(kept.ageMs / 1_000)), 'Cache-Status', cacheStatus(status)]

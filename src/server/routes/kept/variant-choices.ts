@@ -5,7 +5,7 @@ import { variantsOf } from '../../request/variants.ts'
 
 /** Of one route, all its variants together: what a visitor sends must not become an endless number of documents. */
 const MOST_RESULTS = 32
-/** After so long without a request, a result makes room: what one visitor has sent must not keep the page from others for good. */
+/** After so long without a request, a result makes room: what one visitor has sent must not keep the page from others permanently. */
 const FORGET_MS = 600_000
 
 /** The variants of kept pages. Bound: 32 for each route, the least recently asked for go first. */

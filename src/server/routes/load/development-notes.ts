@@ -13,7 +13,7 @@ interface RunningSegment {
   readonly result: Promise<Deferrable>
 }
 
-/** Requests whose loaders are told of at their end. */
+/** Requests whose loaders are reported at their end. */
 const noted = new WeakSet<RequestContext['record']>()
 
 /**

@@ -34,7 +34,7 @@ const HELD = new Error('The slots of a kept page wait for their visitors')
 
 /** Takes the place of what belongs to a visitor: it never settles, and counts the components that wait for it. */
 export class HeldPromise implements PromiseLike<never> {
-  /** Otherwise React would listen once more, to track it. */
+  /** Otherwise React would attach another listener, to track it. */
   readonly status = 'pending'
   readonly #waiting: { count: number }
 

@@ -180,7 +180,7 @@ function wholeCaching(parts: DocumentParts, context: RequestContext): Caching {
   return isForAll ? caching : ofOneVisitor(caching, context)
 }
 
-/** For a document that contains something of one visitor: no cache sends it to others, whatever header it goes by. */
+/** For a document that contains something of one visitor: no cache sends it to others, whatever header the cache uses. */
 export function ofOneVisitor(caching: Caching, { audience }: RequestContext): Caching {
   audience.guarded = true
   return privateCaching(caching)

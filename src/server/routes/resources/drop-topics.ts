@@ -7,7 +7,7 @@
  * | up to 8                           | at once                             | at most one in 50 ms           |
  * | more                              | within 16 ms for each, 60 s at most | at most one in an eighth of that |
  *
- * `drop-reach.ts` counts them. Of two drops in that time the second is told at its end, together with all others. Each
+ * `drop-reach.ts` counts them. If there are more drops in that time, they are sent together at its end. Each
  * instance counts its own streams. Events are written to a hundred streams in one turn of the event loop.
  *
  * A stream begins with the time of the last drop of each target, by which the browser finds out whether it has missed one.

@@ -32,7 +32,7 @@ const MOST_ENDING_CHARACTERS = 20
 
 const NOT_FOUND = { status: 404, text: 'Not found' }
 const REASONS: Readonly<Record<number, string>> = {
-  412: 'The file is another one',
+  412: 'The file has changed',
   416: 'The file has no such range',
 }
 

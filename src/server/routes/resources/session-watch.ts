@@ -9,7 +9,7 @@
  * | in a cookie: is erased                                | when the tab learns of it (`client/hooks/shared-events.ts`) |
  *
  * While the store of sessions is unavailable, streams stay open. A session is looked up once for all of its streams, and
- * once more for all drops that are heard meanwhile: a client with many streams must not multiply what a sign-in costs.
+ * again for all drops that arrive meanwhile: a client with many streams must not multiply what a sign-in costs.
  */
 import type { RequestServices } from '../../request/context.ts'
 import type { SessionLife } from '../../secrets/session-life.ts'

@@ -1,6 +1,6 @@
 /**
  * When targets were last dropped, for browsers that were not listening then. Times are microseconds since the epoch on a
- * clock that never stands still or goes back: each drop is later than all data that was read before it, and no later
+ * clock that never stops or goes back: each drop is later than all data that was read before it, and no later
  * than data that is read after it.
  *
  * Bound: 10,000 targets. Those that were dropped longest ago are forgotten, and all unknown ones count as dropped at that

@@ -37,7 +37,7 @@ export function noteUse(scope: ReadScope | undefined, tags: readonly string[], i
 }
 
 /**
- * Call this where visitor data is handed out.
+ * Call this wherever visitor data is given to code.
  * @param what as callers write it: `context.cookie()`.
  * @throws {VisitorInCacheError} inside a read.
  */
