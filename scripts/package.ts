@@ -43,7 +43,7 @@ if (await makeLib()) console.log(await pack(resolve(values.to ?? ROOT)))
 else process.exitCode = 1
 
 /**
- * Makes `lib`, and only when all of it is there takes the former one away.
+ * Makes `lib`. Removes the former one only when the new one is complete.
  * @returns whether the exports are those of `docs/api.txt`, and the changelog names the vendored packages that have changed.
  */
 async function makeLib(): Promise<boolean> {
@@ -136,7 +136,7 @@ function isPublished(path: string): boolean {
 }
 
 /**
- * Packs as `npm pack` does, save that the files are in the order of their paths: a module beside its source map, which repeats
+ * Packs like `npm pack`, except that the files are in the order of their paths: a module is beside its source map, which repeats
  * it, within the 32 KiB that gzip sees. The archive is a sixth smaller for that.
  * @returns the path of the archive.
  */

@@ -85,8 +85,8 @@ export function coverageOptions(project: string, isWhole: boolean): readonly str
 export async function runVitest(root: string, { project, files = [], options, print }: VitestRun): Promise<TestCount> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'millrace-test-'))
   const reportFile = join(folder.path, 'report.json')
-  // Tests start hundreds of commands, each of which would compile the same modules again. What is measured by lines has to:
-  // in code from a cache V8 does not tell each function.
+  // Tests start hundreds of commands, each of which would compile the same modules again. Coverage needs this,
+  // because V8 does not count the functions of cached code.
   const isCounted = project === 'package' || options.some((option) => option.startsWith('--coverage'))
   const hasReporter = options.some((option) => option.startsWith('--reporter'))
   const { code, output } = await runCommand(

@@ -28,11 +28,11 @@ export function vendoredText(packages: readonly string[]): string {
 }
 
 /**
- * Packages that are others than in the last release, and that the changelog does not name.
+ * Packages that differ from the last release and that the changelog does not name.
  * @param released `docs/vendored.txt`: those of the last release.
  * @param packages `name@version` of each that is vendored now.
  * @param changelog `CHANGELOG.md`; its first section counts.
- * @returns what the section has to name: `name version` of a new one, the name of one that is gone.
+ * @returns what the section has to name: `name version` of a new one, the name of a removed one.
  */
 export function unnamedChanges(released: string, packages: readonly string[], changelog: string): readonly string[] {
   const former = new Set(released.split('\n').filter(Boolean))

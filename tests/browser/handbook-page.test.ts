@@ -32,11 +32,11 @@ describe('a chapter', () => {
 
   browserTest('marks the section on screen in its contents, also for a link into it', async ({ open }) => {
     const page = await open({ context: { viewport: { width: 1280, height: 800 } } })
-    await page.goto(`${LONG}#section-write`)
+    await page.goto(`${LONG}#section-write-in-a-transaction`)
     await untilAlive(page)
     const contents = page.getByRole('navigation', { name: 'On this page' })
     const current = contents.locator('[aria-current]')
-    await contents.getByRole('link', { name: 'Write' }).and(current).waitFor()
+    await contents.getByRole('link', { name: 'Write in a transaction' }).and(current).waitFor()
     await page.evaluate(() => scrollTo({ top: document.body.scrollHeight, behavior: 'instant' }))
     await contents.getByRole('link', { name: 'While the database is down' }).and(current).waitFor()
     expect(await current.count()).toBe(1)

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-const MOST_EXTENDED = 10 // files; more are a circle
+const MOST_EXTENDED = 10 // files; more mean a cycle
 
 /** The members of a `tsconfig.json` that name modules. */
 interface TsConfig {
@@ -21,7 +21,7 @@ export async function tsconfigAliases(root: string): Promise<Readonly<Record<str
     const [, name] = /^([^./*][^*]*?)(?:\/\*)?$/.exec(pattern) ?? []
     const places = (Array.isArray(targets) ? targets : [])
       .filter((target) => typeof target === 'string' && target.endsWith('/*') === pattern.endsWith('/*'))
-      // Types alone, which no bundle has.
+      // Files with only types, which are never bundled.
       .filter((target: string) => !/\.d\.[cm]?ts$|(?:^|\/)node_modules\//.test(target))
       .map((target: string) => resolve(found.folder, target.replace(/\/\*$/, '')))
     const place = places.find((one) => existsSync(one)) ?? places[0]

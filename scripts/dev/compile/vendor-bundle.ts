@@ -21,7 +21,7 @@ export interface VendorBundle {
   largestModule(path: string): string | undefined
   /** URL path, without the base path, of the development server's own script for pages. */
   readonly devClient: string
-  /** What a package's file exports; `undefined` where that shows only when it runs. */
+  /** What a package's file exports; `undefined` if only running it shows them. */
   namesOf(file: string): readonly string[] | undefined
   /** What it was made of. */
   readonly inputs: Metafile['inputs']
@@ -65,7 +65,7 @@ export function importedPackageFiles(root: string, inputs: Metafile['inputs']): 
 /**
  * Bundles packages in development mode, with shared parts in common chunks, so that there is one React.
  * @param files from `importedPackageFiles`.
- * @param onWork hears of it where the cache does not have the bundle.
+ * @param onWork called if the cache does not have the bundle.
  */
 export async function bundleVendors(
   files: readonly string[],

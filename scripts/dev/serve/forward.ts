@@ -94,7 +94,7 @@ async function readText(message: IncomingMessage): Promise<string> {
   return parts.join('')
 }
 
-/** Without the order to use https from now on: browsers would also obey it for other servers of `localhost`. */
+/** Without `Strict-Transport-Security`: browsers would also apply it to other servers on `localhost`. */
 function headersOf(answer: IncomingMessage, timing: string, dropped: readonly string[]): OutgoingHttpHeaders {
   const removed = new Set(['strict-transport-security', ...dropped])
   const forwarded = Object.entries(answer.headersDistinct).filter(([name]) => !removed.has(name))
@@ -106,7 +106,7 @@ function headersOf(answer: IncomingMessage, timing: string, dropped: readonly st
 
 /**
  * Joins an upgraded connection to the application's server, once that has agreed. A refused one is closed behind the
- * answer: what its client sends next would reach the application past the gateway's checks.
+ * answer: otherwise the client's next bytes would reach the application without the gateway's checks.
  * @param socket whose errors the caller handles.
  */
 export function forwardUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, port: number): void {

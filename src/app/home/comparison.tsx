@@ -11,11 +11,11 @@ const ROWS: readonly (readonly [what: string, ...answers: readonly [string, stri
   ['Redirects, rewrites, headers as a table', 'yes, as in Next.js', 'yes', 'no'],
 ]
 
-/** What differs from the frameworks that most people know. The handbook has more. */
+/** The main differences from well-known frameworks. The handbook has more. */
 export function Comparison() {
   return (
     <section aria-labelledby="comparison" className={styles['comparison']}>
-      <h2 id="comparison">Beside others</h2>
+      <h2 id="comparison">Compared with others</h2>
       <table className="stacked">
         <thead>
           <tr>
@@ -43,8 +43,8 @@ export function Comparison() {
         </tbody>
       </table>
       <p>
-        A dash means no statement. <Link href="/docs/comparison">The comparison</Link> has details, and says when to
-        choose another framework.
+        A dash means that we make no statement. <Link href="/docs/comparison">The comparison</Link> has details, and
+        says when to choose another framework.
       </p>
     </section>
   )

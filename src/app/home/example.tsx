@@ -9,11 +9,11 @@ export function Example({ files }: { readonly files: readonly SourceFile[] }) {
       <header>
         <h2 id="example">A whole page</h2>
         <p>
-          One entry of the route table, a loader that runs on the server only, a page, and a form that works without
-          JavaScript. Its types come from the pattern and from the loader. Nothing is generated.
+          One entry of the route table, a loader that runs only on the server, a page, and a form that works without
+          JavaScript. The types come from the URL pattern and the loader, without generated files.
         </p>
         <p>
-          These files run: <Link href="/lab/mills/upper">open the page that they make</Link>.
+          This code runs in the lab: <Link href="/lab/mills/upper">open the page</Link>.
         </p>
       </header>
       <FileTabs group="example-file" files={files} first="page.tsx" />

@@ -2,7 +2,7 @@ import { Link } from 'millrace'
 import type { Figure, PublishedFigures } from './published-figures.server.ts'
 import styles from './figures.module.css'
 
-/** The figures of the report: what is good and what is not. */
+/** Figures of the report, good ones and bad ones. */
 export function Figures({ date, figures }: PublishedFigures) {
   return (
     <section aria-labelledby="figures" className={styles['figures']}>
@@ -10,7 +10,8 @@ export function Figures({ date, figures }: PublishedFigures) {
         <h2 id="figures">Measured, misses included</h2>
         <p>
           On two cores of a virtual machine, <time dateTime={date}>{date}</time>.{' '}
-          <Link href="/docs/performance">The report has all figures</Link>, and the command that measures them on yours.
+          <Link href="/docs/performance">The report</Link> has all figures, and the command to measure them on your
+          machine.
         </p>
       </header>
       <ul>
@@ -30,7 +31,7 @@ function FigureCard({ title, value, beside, bars, goal, isMet }: Figure) {
     <article className={styles['figure']}>
       <h3>{title}</h3>
       <p className={styles['value']}>
-        {value} <small>beside {beside}</small>
+        {value} <small>compared with {beside}</small>
       </p>
       <ul className={styles['bars']}>
         {bars.map(({ label, amount, text }, index) => (

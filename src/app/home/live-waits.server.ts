@@ -12,16 +12,16 @@ export interface WaitBounds {
 export interface LiveWaits {
   /**
    * Begins a wait, if there is room.
-   * @param client whom it counts for, such as an address.
+   * @param client the client that it counts for, such as an address.
    * @param signal ends it early.
-   * @returns the milliseconds that have passed; `undefined` at once where too many wait.
+   * @returns the milliseconds that have passed; `undefined` at once if too many wait.
    */
   begin(client: string, ms: number, signal: AbortSignal): Promise<number> | undefined
 }
 
 /**
- * A wait holds a place of the server for an answer. So there are few, and no client has all of them; a page must be complete
- * without one. Bound: `most` entries, each until its wait is over.
+ * A wait takes one of the server's places for answers. So there are few, and no client can have all of them; the page must
+ * be complete without one. Bound: `most` entries, each until its wait is over.
  */
 export function createLiveWaits({ most, mostOfOne }: WaitBounds): LiveWaits {
   const waiting = new Map<symbol, string>()

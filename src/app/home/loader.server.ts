@@ -13,7 +13,7 @@ const figures = createFigures('docs/performance.md')
 /** The last part of this page: when it was ready, or why it did not wait. */
 export type Rest = { readonly ms: number } | { readonly without: 'crawler' | 'prefetch' | 'load' }
 
-/** What the page shows. Its last part waits for a second, so that its own stream can be watched; the rest never does. */
+/** The data of the page. Its last part waits for a second, so that visitors can watch the stream; the rest never waits. */
 export async function loader({ request, signal, context }: LoaderArgs<'/'>) {
   const startedAt = Date.now()
   const [published, example] = await Promise.all([
@@ -29,7 +29,7 @@ export async function loader({ request, signal, context }: LoaderArgs<'/'>) {
   return { release: RELEASE, published, example, rest, startedAt: waiting === undefined ? undefined : startedAt }
 }
 
-/** Crawlers wait for the last byte of a page, and nobody watches a page that is loaded ahead. */
+/** Crawlers wait for the last byte of a page, and nobody watches a prefetched page. */
 function reasonNotToWait(userAgent: string | null, isPrefetch: boolean): 'crawler' | 'prefetch' | undefined {
   if (userAgent === null) return 'crawler'
   if (isPrefetch) return 'prefetch'

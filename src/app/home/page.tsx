@@ -20,7 +20,7 @@ export const metadata = {
   openGraph: openGraph({ title: CLAIM, url: '/' }),
 }
 
-/** What sets Millrace apart from the frameworks of `/docs/comparison`, and a page where it can be seen. */
+/** What sets Millrace apart from the frameworks of `/docs/comparison`, each with a page that shows it. */
 const POINTS: readonly {
   readonly title: string
   readonly text: string
@@ -29,9 +29,9 @@ const POINTS: readonly {
 }[] = [
   {
     title: 'A 404 is a 404',
-    text: 'What a loader awaits decides the status, while the page streams. The HTML of the error page is in the response, for crawlers and for visitors without JavaScript.',
+    text: 'Awaited data decides the status code, even when the rest of the page streams. The HTML of the 404 page is in the response, for crawlers and for visitors without JavaScript.',
     href: '/lab/not-found',
-    label: 'Ask for a page that is missing',
+    label: 'Open a missing page',
   },
   {
     title: 'A form runs once',
@@ -40,32 +40,32 @@ const POINTS: readonly {
     label: 'Sign the guestbook',
   },
   {
-    title: 'One page for all, one part for you',
-    text: 'The server keeps a page and sends it to everybody. The part that belongs to a visitor follows in the same response.',
+    title: 'Cached pages with a personal part',
+    text: 'The server caches a page for all visitors. The part of each visitor, such as a name, follows in the same response.',
     href: '/lab/shell/1',
-    label: 'See a kept page with your name',
+    label: 'See a cached page with your name',
   },
   {
-    title: 'The cache says why',
-    text: 'Each answer names the reason for a hit or a miss. Shared data that reads a cookie is refused, so nobody gets the data of others.',
+    title: 'A cache that explains itself',
+    text: 'Each response names the reason for a hit or a miss. Shared data cannot read cookies, so no visitor gets the data of another.',
     href: '/lab/kept/1',
-    label: 'Keep a page, then drop it',
+    label: 'Cache a page, then drop it',
   },
   {
     title: 'Types without generated files',
-    text: 'The pattern types params, loaders and links. A link that lacks a param does not compile.',
+    text: 'The URL pattern gives params, loaders and links their types. A link without a param does not compile.',
     href: '/lab/params/42',
-    label: 'Look at one dynamic segment',
+    label: 'See a dynamic segment',
   },
   {
-    title: 'Errors reach you, and nobody else',
-    text: 'A browser gets the digest of a failure. The log and the report of your own server have the rest, from both sides.',
+    title: 'Error reports on your own server',
+    text: 'Visitors see only the code of an error. Your log and reports have the details, from the server and the browser.',
     href: '/lab/reports',
-    label: 'Read what has failed here',
+    label: 'Read the reports of this site',
   },
 ]
 
-/** What a visitor sees first: what this is and for whom, how to get it, and that it works. */
+/** The first page of a visit: what Millrace is and for whom, how to get it, and a live example. */
 export default function HomePage({ data }: Props) {
   const { release, published, example, rest, startedAt } = data
   return (
@@ -91,9 +91,9 @@ export default function HomePage({ data }: Props) {
               <div className={styles['get']}>
                 <p>
                   Version {release.version}, {release.license} licence, Node 24 or newer. The package is not in the
-                  registry yet. Make the archive in a clone of{' '}
-                  {release.code === undefined ? 'the repository' : <a href={release.code}>the repository</a>}, and a new
-                  application from it:
+                  registry yet. In a clone of{' '}
+                  {release.code === undefined ? 'the repository' : <a href={release.code}>the repository</a>}, make the
+                  package and a new application:
                 </p>
                 <pre>
                   <code>

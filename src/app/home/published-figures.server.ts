@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 /** One bar of a chart. */
 export interface Bar {
   readonly label: string
-  /** What the length of the bar says, above 0. */
+  /** The length of the bar, above 0. */
   readonly amount: number
   /** The amount in words. */
   readonly text: string
@@ -17,7 +17,7 @@ export interface Figure {
   /** What the figure is compared with. */
   readonly beside: string
   readonly bars: readonly Bar[]
-  /** The goal of the report; `undefined` where it has none. */
+  /** The goal of the report; `undefined` if it has none. */
   readonly goal: string | undefined
   /** Whether the goal is met. */
   readonly isMet: boolean
@@ -30,7 +30,7 @@ export interface PublishedFigures {
   readonly figures: readonly Figure[]
 }
 
-/** How a row says both figures. */
+/** How to read both figures from a row. */
 interface Comparison {
   /** Finds ours, then the other. */
   readonly measured: RegExp

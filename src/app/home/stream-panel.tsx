@@ -5,21 +5,21 @@ import styles from './stream-panel.module.css'
 
 /** Props of `StreamPanel`. */
 export interface StreamPanelProps {
-  /** A promise where this answer is streamed. */
+  /** A promise if this answer is streamed. */
   readonly rest: Rest | Promise<Rest>
-  /** When the loader began, in ms since the epoch; `undefined` where nothing is streamed. */
+  /** When the loader began, in ms since the epoch; `undefined` if nothing is streamed. */
   readonly startedAt: number | undefined
 }
 
 const WHY_WHOLE: Readonly<Record<'crawler' | 'prefetch' | 'load', string>> = {
-  crawler: 'programs get it without the wait',
-  prefetch: 'your browser had loaded it ahead',
-  load: 'too many visitors watch the stream right now',
+  crawler: 'crawlers get it without waiting',
+  prefetch: 'your browser had prefetched it',
+  load: 'too many visitors are watching the stream',
 }
 
 /**
- * The page's own stream, while it happens. The server writes into the document when it sent the shell; the rest says so
- * itself. Both need no script.
+ * The stream of this page, live. The server writes into the document when it sent the shell, and when the rest was ready.
+ * Neither needs a script.
  */
 export function StreamPanel({ rest, startedAt }: StreamPanelProps) {
   const isTimed = useRef(false)
@@ -56,7 +56,7 @@ export function StreamPanel({ rest, startedAt }: StreamPanelProps) {
       <p className={styles['words']}>
         {'without' in rest
           ? `This page was sent as a whole: ${WHY_WHOLE[rest.without]}.`
-          : 'All that you read was in the first part of this response. The last bar waits for a second on the server, and follows in the same response.'}
+          : 'Everything else on this page was in the first part of this response. The last bar waits for a second on the server, and follows in the same response.'}
       </p>
       {startedAt === undefined ? null : <BrowserTimes />}
       <p>

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /**
  * A search parameter that is a whole number. What is outside the bounds is moved to the nearer one; what is missing,
- * repeated or no number at all counts as `fallback`. It never fails.
+ * repeated or not a number counts as `fallback`. It never fails.
  * @param bounds both inclusive.
  */
 export function boundedInteger(bounds: { readonly min: number; readonly max: number; readonly fallback: number }) {

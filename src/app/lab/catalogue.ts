@@ -5,13 +5,13 @@ export interface LabEntry {
   readonly title: string
   /** What to look for, in one sentence. */
   readonly look: string
-  /** The status of the first answer where it is another than 200. */
+  /** The status of the first answer, if it is not 200. */
   readonly status?: number
-  /** The pattern of its route, where it is not the path of `href`; `null` where no route of the lab answers. */
+  /** The pattern of its route, if it is not the path of `href`; `null` if no route of the lab answers. */
   readonly pattern?: string | null
 }
 
-/** The pattern of the route behind a card; `undefined` where no route of the lab answers. */
+/** The pattern of the route behind a card; `undefined` if no route of the lab answers. */
 export function patternOf({ href, pattern }: LabEntry): string | undefined {
   return pattern === null ? undefined : (pattern ?? href.replace(/\?.*$/, ''))
 }
@@ -21,7 +21,7 @@ export interface LabGroup {
   /** The fragment of the group on `/lab`. */
   readonly id: string
   readonly title: string
-  /** `none` where merely loading a page ahead would fail or occupy the server. */
+  /** `none` if a prefetch would fail or occupy the server. */
   readonly prefetch: 'viewport' | 'none'
   readonly entries: readonly LabEntry[]
 }
@@ -42,7 +42,7 @@ export const LAB_GROUPS: readonly LabGroup[] = [
       {
         href: '/lab/params/new',
         title: 'A static segment wins',
-        look: 'The same path fits a dynamic pattern too, and the static one is chosen.',
+        look: 'The path matches a dynamic pattern too; the static one wins.',
       },
       {
         href: '/lab/files/src/app/routes.ts',
@@ -54,7 +54,7 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         href: '/lab/filters',
         pattern: '/lab/filters/[[...filters]]',
         title: 'An optional catch-all',
-        look: 'The pattern fits without segments as well, and then the param is absent.',
+        look: 'The pattern also matches without segments; then the param is absent.',
       },
     ],
   },
@@ -66,19 +66,19 @@ export const LAB_GROUPS: readonly LabGroup[] = [
       {
         href: '/lab/redirect/temporary',
         status: 307,
-        title: 'A loader redirects, for now',
-        look: 'You land elsewhere; the answer was a real 307.',
+        title: 'A loader redirects temporarily',
+        look: 'You land on a different page; the answer was a real 307.',
       },
       {
         href: '/lab/redirect/permanent',
         status: 308,
         title: 'A loader redirects permanently',
-        look: 'You land elsewhere; the answer was a real 308.',
+        look: 'You land on a different page; the answer was a real 308.',
       },
       {
         href: '/lab/redirect/late',
         title: 'A late redirect',
-        look: 'The shell shows first; then a component in a hole sends you on.',
+        look: 'The shell appears first; then a component in it redirects.',
       },
       { href: '/lab/landed', title: 'Landed', look: 'Where the redirects end.' },
       {
@@ -86,13 +86,13 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         pattern: null,
         status: 308,
         title: 'A redirect rule',
-        look: 'A rule of the table answers with 308 before any page is asked.',
+        look: 'A rule answers with 308 before a page is chosen.',
       },
       {
         href: '/lab/alias/42',
         pattern: null,
         title: 'A rewrite rule',
-        look: 'Another page answers, and the address stays.',
+        look: 'A different page answers, and the URL stays.',
       },
     ],
   },
@@ -110,12 +110,12 @@ export const LAB_GROUPS: readonly LabGroup[] = [
       {
         href: '/lab/stream?delay=1000',
         title: 'Streaming',
-        look: 'The shell is there at once; the hole is filled in the same response.',
+        look: 'The shell appears at once; the rest follows in the same response.',
       },
       {
         href: '/lab/early?delay=1000',
         title: 'An early shell',
-        look: 'The layouts are there at once, though the loader of the page is awaited.',
+        look: 'The layouts appear at once, while the loader of the page still runs.',
       },
       {
         href: '/lab/slow/1000',
@@ -127,25 +127,25 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         href: '/lab/cache/1',
         pattern: '/lab/cache/[key]',
         title: 'Reused data',
-        look: 'The moment tells whether the loader has run again. Without JavaScript it always has.',
+        look: 'The time shows whether the loader has run again. Without JavaScript, it always runs.',
       },
       {
         href: '/lab/shared/1',
         pattern: '/lab/shared/[key]',
         title: 'Shared data',
-        look: 'The server keeps a value for all visitors, until an action drops it.',
+        look: 'The server caches a value for all visitors, until an action drops it.',
       },
       {
         href: '/lab/kept/1',
         pattern: '/lab/kept/[key]',
         title: 'A kept page',
-        look: 'The server keeps the whole document for all visitors, until an action drops it.',
+        look: 'The server caches the whole document for all visitors, until an action drops it.',
       },
       {
         href: '/lab/shell/1',
         pattern: '/lab/shell/[key]',
         title: 'A kept shell',
-        look: 'The server keeps all but the name in your cookie “visitor”, which follows the kept part.',
+        look: 'The server caches the page for all visitors. The name in your cookie “visitor” follows in the same response.',
       },
       {
         href: '/lab/inspector',
@@ -162,14 +162,18 @@ export const LAB_GROUPS: readonly LabGroup[] = [
       {
         href: '/lab/guestbook',
         title: 'Guestbook',
-        look: 'A form that works without scripts, and shows your entry before the server has answered with them.',
+        look: 'A form that works without scripts. With scripts, your entry appears before the server has answered.',
       },
       {
         href: '/lab/upload',
         title: 'Upload',
-        look: 'A file is read while it arrives; all that is left of it is its SHA-256.',
+        look: 'A file is read while it arrives; only its SHA-256 is kept.',
       },
-      { href: '/lab/session', title: 'Session', look: 'Sign in and out by a button; the cookie holds who you are.' },
+      {
+        href: '/lab/session',
+        title: 'Session',
+        look: 'Sign in and out with a button; an encrypted cookie has your name.',
+      },
     ],
   },
   {
@@ -184,12 +188,12 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         href: '/lab/private',
         status: 401,
         title: 'A private page',
-        look: 'The loader asks the session: 401 for nobody, 403 for a guest, and a page for an admin.',
+        look: 'The loader reads the session: 401 without one, 403 for a guest, and the page for an admin.',
       },
       {
         href: '/lab/not-found/late',
         title: 'A late not found',
-        look: 'The status was sent as 200; the page is replaced all the same. Needs JavaScript.',
+        look: 'The status 200 was already sent; the not-found page still replaces the page. Needs JavaScript.',
       },
     ],
   },
@@ -202,28 +206,28 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         href: '/lab/crash/loader',
         status: 500,
         title: 'A failing loader',
-        look: 'A real 500 with a digest, and not a word of the cause.',
+        look: 'A real 500 with a digest; the cause is only in the log.',
       },
       {
         href: '/lab/crash/render',
         status: 500,
         title: 'A failing component',
-        look: 'As above, from the middle of a render.',
+        look: 'The same, for a failure during the render.',
       },
       {
         href: '/lab/crash/late',
         title: 'A late failure',
-        look: 'The shell was out; the error page takes its place, digest included. Needs JavaScript.',
+        look: 'The shell was already sent; the error page replaces it, with the digest. Needs JavaScript.',
       },
       {
         href: '/lab/crash/part',
         title: 'A failing part',
-        look: 'As above, but only the part is replaced; its digest is that of the log. Needs JavaScript.',
+        look: 'The same, but only the failed part is replaced. Needs JavaScript.',
       },
       {
         href: '/lab/crash/client',
         title: 'Failures in the browser',
-        look: 'Three buttons, three ways to fail. Needs JavaScript.',
+        look: 'Three buttons that fail in three ways. Needs JavaScript.',
       },
       {
         href: '/lab/flaky/demo?fail=2',

@@ -26,15 +26,15 @@ export interface InspectorCell {
   readonly text: string
   /** Set for a path or a key. */
   readonly code?: true
-  /** What a state means for the developer; absent for plain text. */
+  /** Color of a state; absent for plain text. */
   readonly tone?: InspectorTone
   /** Bars above the text, with a common scale for all rows. */
   readonly phases?: NavigationPhases
-  /** The place of a request among those of the same time. */
+  /** The request on the time line of its group. */
   readonly bar?: WaterfallBar
 }
 
-/** `good`: usable as it is; `busy`: not finished; `warn`: usable, but old or unusual; `bad`: failed or unusable. */
+/** `good`: fresh or successful; `busy`: in progress; `warn`: stale or unusual; `bad`: failed. */
 export type InspectorTone = 'good' | 'busy' | 'warn' | 'bad'
 
 /** Durations of a navigation's phases, relative to the longest navigation: each from 0 to 1. */

@@ -15,8 +15,8 @@ export interface InspectorProps {
 const TICK_MS = 1_000 // ages are shown in whole seconds
 
 /**
- * What the client router of this tab knows, fetches and has done: the tables of the development panel, on a page. Their
- * test ids are `screen`, `entries`, `queue`, `requests`, `navigations` and so on.
+ * The state of the client router in this tab (cached data, requests, navigations), in the tables of the development panel.
+ * Their test ids are `screen`, `entries`, `queue`, `requests`, `navigations` and so on.
  */
 export function Inspector({ children }: InspectorProps) {
   const insight = useInsight()

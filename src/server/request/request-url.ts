@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { withBasePath } from '../../shared/base-path.ts'
 
 /**
- * Gives a request the URL that middleware behind the runtime meets, with `originalUrl` as Express has it: middleware that
- * guards by the URL as it was sent must not be led past its guard.
+ * Sets the URL of a request for middleware behind the runtime, with `originalUrl` as in Express: middleware that protects
+ * paths by this URL must not be bypassed.
  * @param url path and query of the table.
  */
 export function setUrl(req: IncomingMessage, url: string): void {

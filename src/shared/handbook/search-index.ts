@@ -2,8 +2,8 @@
  * Full-text search over the sections of the handbook. Pure, and small enough to build in a browser: the site's server, its
  * dialog and `millrace docs` use it alike.
  *
- * Each word of a question is a concept: its stem, the words that begin with it, the words that are one typo apart where
- * nothing else fits, and its synonyms, each with a weight. A section's score is BM25 of each field, added up over heading,
+ * Each word of a question is a concept: its stem, the words that begin with it, the words that are one typo apart if
+ * nothing else matches, and its synonyms, each with a weight. A section's score is BM25 of each field, added up over heading,
  * chapter, prose and code, with one value for each concept, times the square of the share of the question
  * that the section has. A question that is the name of an export finds its section in the reference first.
  */

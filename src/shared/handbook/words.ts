@@ -33,7 +33,7 @@ export function wordsOf(text: string): string[] {
   })
 }
 
-/** The words of a question that say what it is about; all of them where none does. */
+/** The words of a question that say what it is about; all words if none does. */
 export function subjectOf(query: string): readonly string[] {
   const words = [...new Set(writtenWords(query).map((word) => word.toLowerCase()))]
   const subject = words.filter((word) => !isStopWord(word))

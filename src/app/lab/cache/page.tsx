@@ -14,7 +14,7 @@ export default function CachePage({ params, data }: Props) {
     <Experiment
       title={`Key ${params.key}`}
       pattern="/lab/cache/[key]"
-      lede="The moment below is when this page's loader ran. Go to a neighbour and come back: an unchanged moment means that nothing was asked of the server again."
+      lede="The time below is when this page's loader ran. Go to a neighbour and come back: if the time is unchanged, the data came from the browser's cache."
     >
       <Readout label="loader ran at, in ms since 1970" testId="rendered-at" value={String(data.renderedAt)} />
       <SeeAlso

@@ -23,7 +23,7 @@ export default function ClientFailurePage() {
     <Experiment
       title="Failures in the browser"
       pattern="/lab/crash/client"
-      lede="A failed render is replaced by the error page. A failed handler or promise leaves the page alone and only shows in the console."
+      lede="If a render fails, the error page replaces the page. If an event handler or a promise fails, the page stays, and the error is in the console."
     >
       <noscript>
         <p>This page fails in the browser, so it needs JavaScript. Without it nothing here can break.</p>

@@ -14,7 +14,7 @@ export default function LateFailurePage({ data }: Props) {
     <Experiment
       title="A late failure"
       pattern="/lab/crash/late"
-      lede="The shell has gone out with status 200 before the deferred value fails. The error page then takes its place, with the digest of the log line."
+      lede="The deferred value fails after the shell was sent with status 200. The error page then replaces the page, with the digest of the log line."
     >
       <noscript>
         <p>Putting the error page in place after the shell needs JavaScript.</p>

@@ -10,7 +10,7 @@ export default function EarlyLayout({ children }: LayoutProps) {
     <Experiment
       title="An early shell"
       pattern="/lab/early?delay=ms"
-      lede="Nothing is deferred, but the entry says shell: 'early'. The layouts are sent while the loader of the page still waits; then the page takes the place of what its entry shows while it loads."
+      lede="Nothing is deferred, but the entry has shell: 'early'. The layouts are sent while the loader of the page still runs, with a loading text. Then the page replaces this text."
     >
       <Readout label="shell" testId="shell" value="Sent before the loader was done" />
       {children}

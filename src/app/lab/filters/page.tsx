@@ -11,7 +11,7 @@ export default function FiltersPage({ params }: PageProps<'/lab/filters/[[...fil
     <Experiment
       title="An optional catch-all"
       pattern="/lab/filters/[[...filters]]"
-      lede="Fits with and without segments. Without any, the param is absent and not an empty list."
+      lede="Matches with and without segments. Without any, the param is absent, not an empty list."
     >
       <Readout label="params" testId="params" value={JSON.stringify(params)} />
       <SeeAlso

@@ -15,7 +15,7 @@ export default function FlakyPage({ params, data }: Props) {
     <Experiment
       title={`Flaky key ${params.key}`}
       pattern="/lab/flaky/[key]"
-      lede="The first requests for a key are answered with 503, as many as ?fail= says. After a click the client router asks up to three more times; a document is asked for once, and shows the error page."
+      lede="The first requests for a key get 503; ?fail= is their number. After a click, the client router retries up to three times. A document is requested once, and shows the error page."
     >
       <Readout label="requests for this key so far" testId="attempts" value={String(data.attempts)} />
       {/* A request made ahead would count, and take the failure away from the click. */}

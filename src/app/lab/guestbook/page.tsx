@@ -25,7 +25,7 @@ export default function GuestbookPage({ data }: Props) {
     <Experiment
       title="Guestbook"
       pattern="/lab/guestbook"
-      lede="One form and one action. It works before the scripts have come and without them; with them, your entry shows at once, and so do those of others. You can delete your own within a minute."
+      lede="One form and one action. The form works without scripts, and before they have loaded. With scripts, new entries appear at once, your own and those of others. You can delete your entry within a minute."
     >
       <SignForm onDraft={addDraft} />
       <section aria-labelledby={HEADING_ID} className={styles['entries']}>

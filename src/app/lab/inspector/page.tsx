@@ -18,7 +18,7 @@ export default function InspectorPage() {
       title="Inspector"
       pattern="/lab/inspector"
       isWide
-      lede="What the client router of this tab knows, fetches and has done. Point at the links below and watch; then visit one and come back."
+      lede="The state of the client router in this tab: cached data, requests and navigations. Point at the links below and watch; then visit one and come back."
     >
       <SeeAlso label="Try" links={LINKS} />
       <Inspector>

@@ -15,7 +15,7 @@ export default function KeptPage({ params, data }: Props) {
     <Experiment
       title={`Kept key ${params.key}`}
       pattern="/lab/kept/[key]"
-      lede={`The server keeps this document for ${data.seconds} seconds and sends it to all visitors. For ${data.staleSeconds} seconds more, it sends the old one while a new one is made. Reload: the moment below stays, and the header Cache-Status says why.`}
+      lede={`The server caches this document for ${data.seconds} seconds, and sends it to all visitors. For ${data.staleSeconds} seconds more, it sends the old document while it renders a new one. Reload: the time below stays, and the header Cache-Status says why.`}
     >
       <Readout label="document was made at, in ms since 1970" testId="rendered-at" value={String(data.renderedAt)} />
       <form action={drop} id="drop-form">

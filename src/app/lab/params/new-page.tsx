@@ -10,7 +10,7 @@ export default function NewParamsPage() {
     <Experiment
       title="A static segment wins"
       pattern="/lab/params/new"
-      lede="This path also fits /lab/params/[id]. The static segment wins, at any position in the table."
+      lede="This path also matches /lab/params/[id]. The static segment wins, at any position in the table."
     >
       <Readout label="params" testId="params" value={JSON.stringify('static')} />
       <SeeAlso label="Try" links={[{ href: '/lab/params/newer', label: 'newer (dynamic)' }]} />

@@ -13,7 +13,7 @@ export default function ParamsPage({ params, data }: Props) {
     <Experiment
       title="One dynamic segment"
       pattern="/lab/params/[id]"
-      lede="The segment is decoded exactly once. An encoded slash stays inside it, and a query of the same name does not reach it."
+      lede="The segment is decoded exactly once. An encoded slash stays inside it, and a query of the same name does not change it."
     >
       <Readout label="params in the component" testId="params" value={JSON.stringify(params)} />
       <Readout label="params in the loader" testId="params-loader" value={JSON.stringify(data.seen)} />

@@ -13,7 +13,7 @@ export default function PrivatePage({ data }: Props) {
     <Experiment
       title="A private page"
       pattern="/lab/private"
-      lede="The loader has looked at the session before anything was rendered. Its verdict is the same for the document, for the data behind a click, and for actions."
+      lede="The loader checks the session before the page is rendered. The result is the same for the document, for the data of a click, and for actions."
     >
       <Readout label="let in as" testId="private" value={data.role} />
       <SeeAlso label="Change that" links={[{ href: '/lab/session', label: 'session' }]} />

@@ -14,7 +14,7 @@ export default function LateRedirectPage({ data }: Props) {
     <Experiment
       title="A late redirect"
       pattern="/lab/redirect/late"
-      lede="The shell has gone out with status 200. A component inside the hole then finds that you should be elsewhere, and the page takes you there."
+      lede="The shell was sent with status 200. A component that renders later calls redirect(), and the page takes you to the target."
     >
       <Suspense fallback={<Pending label="verdict" />}>
         <Verdict target={data.target} />

@@ -15,7 +15,7 @@ export default function LateNotFoundPage({ data }: Props) {
     <Experiment
       title="A late not found"
       pattern="/lab/not-found/late"
-      lede="The shell has gone out with status 200 before the entry turns out not to exist. The not-found page then takes its place."
+      lede="The shell was sent with status 200 before it is known that the entry does not exist. The not-found page then replaces the page."
     >
       <noscript>
         <p>Putting the not-found page in place after the shell needs JavaScript.</p>

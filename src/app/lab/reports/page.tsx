@@ -15,7 +15,7 @@ export default function ReportsPage({ data: { inbox } }: Props) {
     <Experiment
       title="Error reports"
       pattern="/lab/reports"
-      lede="Failures of the server and of browsers, as the error service would get them. Where none is configured, they are kept here: the newest 10,000 envelopes, or 256 MiB."
+      lede="Errors of the server and of browsers, as an error service would get them. Without an error service, they are stored here: the newest 10,000 envelopes, or 256 MiB."
     >
       {inbox === undefined ? <Elsewhere /> : <Groups inbox={inbox} />}
     </Experiment>

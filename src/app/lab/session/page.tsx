@@ -16,7 +16,7 @@ export default function SessionPage({ data }: Props) {
     <Experiment
       title="Session"
       pattern="/lab/session"
-      lede="Who you are is in an encrypted cookie, and nothing of it is kept on the server. An action sets it and leaves a message for the next page; reload, and the message is gone."
+      lede="Your session is in an encrypted cookie; the server stores nothing. An action sets it, and a message for the next page. Reload: the message is gone."
     >
       <p role="status" data-testid="flash">
         {data.flash ?? ''}

@@ -15,7 +15,7 @@ export default function SharedPage({ params, data }: Props) {
     <Experiment
       title={`Shared key ${params.key}`}
       pattern="/lab/shared/[key]"
-      lede="The loader runs whenever somebody asks. The value is made once for all who ask within 30 seconds, and stays for five minutes more while a new one is made. Reload: the first moment moves, the second stays, in all browsers."
+      lede="The loader runs for each request. The shared value is made once and is fresh for 30 seconds. For five minutes more, the old value is served while a new one is made. Reload: the first time changes, the second stays, in all browsers."
     >
       <Readout label="loader ran at, in ms since 1970" testId="rendered-at" value={String(data.renderedAt)} />
       <Readout label="value was made at" testId="made-at" value={String(data.madeAt)} />

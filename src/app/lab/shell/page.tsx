@@ -17,7 +17,7 @@ export default function ShellPage({ params, data }: Props) {
     <Experiment
       title={`Shell ${params.key}`}
       pattern="/lab/shell/[key]"
-      lede={`The server keeps this document for ${data.seconds} seconds. To a visitor with the cookie “visitor” it sends what it has kept at once, and the name in that cookie behind it. Visitors without it get a complete page.`}
+      lede={`The server caches this document for ${data.seconds} seconds. A visitor with the cookie “visitor” gets the cached part at once, and then the name in that cookie. Visitors without it get the complete cached page.`}
     >
       <Readout label="shell was made at, in ms since 1970" testId="rendered-at" value={String(data.renderedAt)} />
       <Suspense fallback={<Pending label="visitor" />}>

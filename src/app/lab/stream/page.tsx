@@ -15,7 +15,7 @@ export default function StreamPage({ data }: Props) {
     <Experiment
       title="Streaming"
       pattern="/lab/stream?delay=ms"
-      lede="The loader returns a promise among its data. The shell does not wait for it: the hole is filled later, in the same response."
+      lede="The loader returns a promise as a part of its data. The shell does not wait for it: the value follows later, in the same response."
     >
       <Readout label="shell" testId="shell" value={`Sent at once, with a hole of ${data.delayMs} ms`} />
       <Suspense key={data.delayMs} fallback={<Pending label="deferred" />}>

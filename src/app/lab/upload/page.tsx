@@ -10,7 +10,7 @@ export default function UploadPage() {
     <Experiment
       title="Upload"
       pattern="/lab/upload"
-      lede={`The file is read while it arrives, and its SHA-256 is all that is kept: neither memory nor disk ever holds it. At most ${sizeInWords(LARGEST_FILE_BYTES)}.`}
+      lede={`The file is read while it arrives, and only its SHA-256 is kept: the file is never completely in memory or on disk. At most ${sizeInWords(LARGEST_FILE_BYTES)}.`}
     >
       <UploadForm />
     </Experiment>

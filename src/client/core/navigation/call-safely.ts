@@ -16,7 +16,7 @@ export function callSafely<Result>(call: () => Result): Result | undefined {
 
 /**
  * Whether a blocker objects to leaving the page.
- * @param href the target; `undefined` for another site. A blocker that throws does not object: its fault must not trap
+ * @param href the target; `undefined` for another site. A blocker that throws does not object: its error must not trap
  * visitors.
  */
 export function isBlocked(blockers: RouterListeners['blockers'], href: string | undefined): boolean {

@@ -5,11 +5,11 @@ const MARK = /([\w-]+):([\w+-]+)\.?([\w.-]*)/g
 export interface Owner {
   /** Marks of the user, separated by dots; empty for visitors who have never been signed in. Without a user, `+` and the session's mark. */
   readonly who: string
-  /** The owner is not signed in any more. */
+  /** The owner has signed out. */
   readonly isOut: boolean
 }
 
-/** Called when an owner has signed out, when all are back, and when somebody else comes; `isEmptied` as for `drop`. */
+/** Called when an owner has signed out, when all owners are signed in again, and when a different user signs in; `isEmptied` as for `drop`. */
 interface OwnerListener {
   left(): void
   back(): void

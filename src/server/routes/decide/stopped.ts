@@ -54,8 +54,8 @@ export function redirectTo(location: string): RouteDataRedirect {
 }
 
 /**
- * Something else is answered than the page, whose loaders may still run: they end with that answer, because nothing counts
- * them any more.
+ * The answer is something other than the page. The page's inner loaders may still run; they are aborted with the answer,
+ * because nothing counts them any more.
  */
 export function endWithAnswer(context: RequestContext): void {
   const { res } = context

@@ -272,7 +272,7 @@ class DocumentRendering {
     const forms = formTarget(context)
     const inserted = createInsertedHtml(context)
     return {
-      // Around the tree, and not in it: browsers do without.
+      // Around the tree and not in it, because browsers do not need it.
       tree: createElement(
         ServerDocumentContext,
         { value: inserted.document },
