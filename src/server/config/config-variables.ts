@@ -82,7 +82,7 @@ export const VARIABLES = {
   port: {
     name: 'PORT',
     fallback: '3000',
-    meaning: 'where to listen; 0 picks a free port and prints it',
+    meaning: 'port to listen on; 0 picks a free one and prints it',
     example: '3000',
     schema: wholeNumber(0, 65_535),
   },
@@ -196,14 +196,14 @@ export const VARIABLES = {
   shutdownGraceMs: {
     name: 'SHUTDOWN_GRACE_MS',
     fallback: '10000',
-    meaning: 'from SIGTERM to the last forced close (ms)',
+    meaning: 'time from SIGTERM until all connections are closed by force (ms)',
     example: '10000',
     schema: wholeNumber(0, 3_600_000),
   },
   shutdownDelayMs: {
     name: 'SHUTDOWN_DELAY_MS',
     fallback: '0',
-    meaning: 'how long /readyz already fails while requests are still served (ms)',
+    meaning: 'time after SIGTERM in which /readyz fails and requests are still served (ms)',
     example: '5000',
     schema: wholeNumber(0, 3_600_000),
   },
@@ -217,14 +217,14 @@ export const VARIABLES = {
   maxOpenStreams: {
     name: 'MAX_OPEN_STREAMS',
     fallback: '2000',
-    meaning: 'most answers of resource routes and of other origins in progress in one process; more get 503',
+    meaning: 'answers of resource routes and of other origins in progress in one process; more get 503',
     example: '2000',
     schema: wholeNumber(1, 1_000_000),
   },
   sentryDsn: {
     name: 'SENTRY_DSN',
     fallback: '',
-    meaning: 'project of the error service (default: the embedded inbox at /lab/reports)',
+    meaning: 'project of the error service (default: reports stay in the embedded inbox of this server)',
     example: 'https://key@errors.example.com/1',
     schema: z.string().refine((text) => text === '' || parseDsn(text) !== undefined, 'expected the DSN of a project'),
     secret: true,
