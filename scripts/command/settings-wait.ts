@@ -37,7 +37,7 @@ export async function waitForSettings({ args, env, port, error, fault }: FailedR
     env,
     pollMs: pollOf(values, env),
     otherwise: WAITS,
-    // A port that is taken is no fault of the settings: they would start again at once.
+    // A port in use is not a fault of the settings: they would start again at once.
     fault: error instanceof ListenFault ? undefined : fault,
     print(text) {
       console.log(text)

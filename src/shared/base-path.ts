@@ -7,7 +7,7 @@
  */
 
 declare global {
-  /** A constant that the build fills in; absent where nothing was built. */
+  /** A constant that the build fills in; absent if nothing was built. */
   var MILLRACE_BASE_PATH: string | undefined
 }
 
@@ -37,7 +37,7 @@ export function withoutBasePath(path: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-/** As `withoutBasePath`; a path outside of the base path becomes one of the runtime's, which are no pages either. */
+/** As `withoutBasePath`; a path outside of the base path becomes one of the runtime's, which are not pages either. */
 export function pagePath(path: string): string {
   if (!globalThis.MILLRACE_BASE_PATH) return path
   return isUnderBasePath(path) ? withoutBasePath(path) : '/_m/'

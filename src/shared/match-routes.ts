@@ -58,7 +58,7 @@ export function createMatcher<Route extends Matchable>(routes: readonly Route[])
     const values = splitPath(pathname)
     const route = values && find(root, values, 0, only)
     if (values === undefined || route === undefined) return undefined
-    // What does not decode is no static text, so it is the value of a param.
+    // Text that does not decode is not static, so it is the value of a param.
     return values.every((value) => value !== undefined)
       ? { route, params: readParams(route.segments, values) }
       : { route, error: 'undecodable' }

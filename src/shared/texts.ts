@@ -2,7 +2,7 @@
 
 /** The page whose texts are needed. */
 export interface TextsPage {
-  /** Decoded params of the page; empty where none matches the URL. */
+  /** Decoded params of the page; empty if none matches the URL. */
   readonly params: Readonly<Record<string, string | readonly string[] | undefined>>
   /** Path of the URL, still percent-encoded, without base path and query. */
   readonly pathname: string

@@ -14,7 +14,7 @@ export const URL_IMPORT = `${FILE_IMPORT}url`
 
 /** A module with references that its bundle can keep. */
 export interface Rewritten {
-  /** `undefined` where nothing had to be changed. */
+  /** `undefined` if nothing had to be changed. */
   readonly contents?: string
   readonly errors: readonly PartialMessage[]
 }

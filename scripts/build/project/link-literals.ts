@@ -52,7 +52,7 @@ export function linkLiterals(file: string, text: string): readonly LinkLiteral[]
   const imported = importedNames(nodes)
   const declared = nodes.flatMap(declaredNames)
   const navigators = nodes.flatMap((node) => navigatorOf(node, imported))
-  /** The package's own name for a local one; `undefined` where it may be something else. */
+  /** The package's own name for a local one; `undefined` if it may be something else. */
   const meaning = (local: string): string | undefined => {
     const known = imported.get(local) ?? navigators.find(({ name }) => name === local)?.means
     const others = declared.filter((name) => name === local).length - (imported.has(local) ? 0 : 1)

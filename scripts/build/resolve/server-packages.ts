@@ -106,7 +106,7 @@ function createJudge(context: Context, link: Link): (args: Import) => Promise<On
     readonly importer: string
   }
 
-  /** How the bundle reaches a file of a package. @returns `undefined` where it cannot. */
+  /** How the bundle reaches a file of a package. @returns `undefined` if it cannot. */
   async function leave(
     found: LinkedFile,
     { specifier, folder, kind, importer }: Left,

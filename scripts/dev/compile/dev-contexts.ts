@@ -28,7 +28,7 @@ export interface DevContexts {
   readonly context: BundleContext
   /** Of the modules of pages, without packages. */
   readonly browser: BuildContext<InMemory>
-  /** What the files of packages export that these modules import, by absolute path; `undefined` where it is not known. */
+  /** What the files of packages export that these modules import, by absolute path; `undefined` if it is not known. */
   readonly packageNames: Map<string, readonly string[] | undefined>
   /** Of the application's own modules for Node: `application.js` and `actions.js`. */
   readonly server: BuildContext<InMemory>

@@ -14,7 +14,7 @@ import { bundleServerRuntime, type ServerRuntime } from './server-runtime.ts'
 /** Work that takes longer than a moment. */
 export type DevWork = 'browser bundle' | 'server bundle' | 'table and actions' | 'packages' | 'server start'
 
-/** Hears of work before it starts: for the terminal, and for tests that count it. */
+/** Called before work starts: for the terminal, and for tests that count it. */
 export type OnWork = (work: DevWork) => void
 
 /** The results of one build, each of which a later one may use again. */

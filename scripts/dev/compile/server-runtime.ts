@@ -129,7 +129,7 @@ export function entryName(root: string, file: string): string {
  * Bundles the server of the runtime and the files that an application imports.
  * @param files absolute paths, from `linkRuntime`.
  * @param plugins for stylesheets, assets and packages that Node imports.
- * @param onWork hears of it where the cache does not have the bundle.
+ * @param onWork called if the cache does not have the bundle.
  * @throws {BuildFault} for two copies of React.
  */
 export async function bundleServerRuntime(

@@ -22,7 +22,7 @@ const PATIENCE_MS = 1_000
  * One line for each update that takes long: it is replaced each second, or printed once where that is not possible. Another
  * line tells how long it took.
  * @param now monotonic milliseconds.
- * @param onWork hears of all work, too.
+ * @param onWork called for all work, too.
  */
 export function createProgress({ print, status }: ProgressOutput, now: () => number, onWork?: OnWork): Progress {
   const state: { work?: DevWork } = {}

@@ -16,7 +16,7 @@ import type { ServerProcess } from '../process/server-process.ts'
 interface UpdateOptions {
   /** The project. */
   readonly root: string
-  /** Hears of each start of the server. */
+  /** Called at each start of the server. */
   readonly onWork: OnWork
   /** Prints a line. */
   print(text: string): void

@@ -8,7 +8,7 @@ const WIDTH = 76 // characters that the handbook shows beside its sidebar withou
 const DEEPEST_HELPER = 3
 
 /**
- * A declaration as readers want it: without comments, modifiers that say nothing to a caller, and `undefined` where a
+ * A declaration as readers want it: without comments, modifiers that say nothing to a caller, and `undefined` if a
  * member may be left out.
  */
 export async function signatureOf(declaration: Declaration, declarations: Declarations): Promise<string> {

@@ -4,7 +4,7 @@ import manifest from 'millrace/package.json' with { type: 'json' }
 export interface Release {
   readonly version: string
   readonly license: string
-  /** The repository for people; `undefined` where package.json names none. */
+  /** The repository for people; `undefined` if package.json names none. */
   readonly code: string | undefined
 }
 

@@ -104,7 +104,7 @@ interface FormState {
   readonly omitted?: readonly string[]
 }
 
-/** Values that have been decoded have a prototype, whose members are no fields. */
+/** Values that have been decoded have a prototype, whose members are not fields. */
 function ownOf<Value>(members: Readonly<Record<string, Value>> | undefined, name: string): Value | undefined {
   return members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined
 }

@@ -103,8 +103,8 @@ function leafNode(
   if (!outcome) {
     const data = view.data[leafId(view)]
     if (!(data instanceof Promise)) return render({ params, search, data })
-    // Of a document that does not wait for it: the page keeps its state when its data is loaded again, and is no promise
-    // then. Only a thenable, because a promise would be unhandled if React never asks for it.
+    // Of a document that does not wait for it: the page keeps its state when its data is loaded again, and is not a
+    // promise then. Only a thenable, because a promise would be unhandled if React never asks for it.
     const later: LaterNode = {
       // oxlint-disable-next-line unicorn/no-thenable -- React alone awaits it
       then: (show, fail) => void data.then((value) => show(render({ params, search, data: value })), fail),

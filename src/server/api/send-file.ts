@@ -26,7 +26,7 @@ const FILE = Symbol('millrace.file')
  *
  * Return the `Response` itself; its headers may be changed. Without `download`, all but common images, audio, video, fonts,
  * PDF and plain text get a policy that runs no scripts, unless the handler sets a `Content-Security-Policy`. A file whose
- * type is no single media type is saved by browsers, not shown.
+ * type is not a single media type is saved by browsers, not shown.
  * @param path below `root`, with `/` between its parts; a part that begins with a dot is not found.
  * @throws {TypeError} if `root` is not absolute.
  */

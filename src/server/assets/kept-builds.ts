@@ -62,7 +62,7 @@ export async function readKeptBuilds(folder: string, { now, keepMs }: KeepingTim
   return builds.toSorted((a, b) => b.lastUsed - a.lastUsed)
 }
 
-/** Names of the files of a kept build. What is no regular file could keep its reader waiting. */
+/** Names of the files of a kept build. Anything but a regular file could keep its reader waiting. */
 export async function keptFiles({ folder }: Pick<KeptBuild, 'folder'>): Promise<readonly string[]> {
   const entries = await entriesIn(folder)
   return entries.flatMap((entry) => (entry.isFile() && isAssetName(entry.name) ? [entry.name] : []))

@@ -62,7 +62,7 @@ function decoded(value: string): string {
  * Paths of this site to which a link leads, percent-encoded, without query: as servers of files see the page with and without
  * a slash behind its path, which makes a difference for relative links.
  * @param page public path of the document.
- * @returns none for other sites, and for what is no path.
+ * @returns none for other sites, and for anything but a path.
  */
 export function pathsOf(link: string, page: string): readonly string[] {
   const paths = new Set<string>()

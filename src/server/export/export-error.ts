@@ -9,7 +9,7 @@ const TEXTS = {
     wayOut: 'Change them, or leave them out of the export by --partial.',
   },
   'dead-links': {
-    what: 'are linked to, and are no files of this export',
+    what: 'are linked to, but are not files of this export',
     wayOut: 'Fix the links, or let paths() list the pages.',
   },
 } as const

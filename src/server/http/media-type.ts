@@ -31,7 +31,7 @@ type ContentRisk = 'passive' | 'active' | 'unclear'
 
 /**
  * The type and subtype of a media type, in lower case and without parameters.
- * @returns `undefined` for what is no media type, such as two of them: browsers would choose one, and others another.
+ * @returns `undefined` if it is not one media type: of two, browsers and others would choose different ones.
  */
 export function essenceOf(mediaType: string): string | undefined {
   const value = SENDABLE.test(mediaType) ? readParameters(mediaType)?.value : undefined

@@ -362,7 +362,7 @@ export interface RequestServices {
   readonly dataLifetime: DataLifetime
   /** The shared data cache, and its revalidations. */
   readonly data: DataCache
-  /** When this process has dropped what, or heard of it; `undefined` in applications without handlers. */
+  /** When this process dropped what, or learned of a drop; `undefined` in applications without handlers. */
   readonly drops?: DropTimes | undefined
   /** As `data`, if it is open. */
   readonly openedData: DataCache | undefined

@@ -40,7 +40,7 @@ export class AnswerHeaders extends Headers {
     Headers.prototype.delete.call(this, name)
   }
 
-  /** Sessions remove all cookies, and append those that stay: the same line again is no change. */
+  /** Sessions remove all cookies, and append those that stay: the same line again is not a change. */
   #check(given: string, value?: string): void {
     if (!this.#answer.res.headersSent) return
     this.#known ??= new Set([...this].map(([name, line]) => `${name}: ${line}`))

@@ -18,7 +18,7 @@ export class VisitorReads {
   readonly #listeners = new Set<() => void>()
   #isOfAll = false
 
-  /** Whether something else than cookies was read: then nobody gets the page of a visitor of whom nothing is known. */
+  /** Whether something other than cookies was read: then no visitor gets the page of unknown visitors. */
   get isOfAll(): boolean {
     return this.#isOfAll
   }

@@ -43,7 +43,7 @@ export interface StoredSessionKind<Data> extends SessionKind<Data> {
 
 /**
  * Declares a kind of session that is kept on the server: in `DATA_DIR`, or in Redis with `REDIS_URL`. The cookie holds a
- * random id only. Such a session can be ended from elsewhere, and from then on it is no session anywhere.
+ * random id only. Such a session can be ended from a different device, and is then invalid everywhere.
  * @param clock in ms since the epoch; default: the server's.
  * @throws {RangeError} for an invalid option.
  */

@@ -8,7 +8,7 @@ export interface SessionListener {
 
 const listeners = new AsyncLocalStorage<SessionListener>()
 
-/** Runs a function; the listener hears of sessions that it opens, also after awaiting. */
+/** Runs a function; the listener is called for sessions that it opens, also after awaiting. */
 export function watchSessions<Result>(listener: SessionListener, run: () => Result): Result {
   return listeners.run(listener, run)
 }

@@ -93,7 +93,7 @@ function run(handle: DatabaseSync, { path, migrations }: Place, index: number): 
 }
 
 /**
- * SQL that is wrong, or that the rows contradict; a full disk or a lock is no fault of a statement. Source: SQLite,
+ * SQL that is wrong, or that the rows contradict; a full disk or a lock is not a fault of a statement. Source: SQLite,
  * "Result and Error Codes": ERROR, TOOBIG, CONSTRAINT, MISMATCH.
  */
 const STATEMENT_CODES = new Set([1, 18, 19, 20])

@@ -1,6 +1,6 @@
 /**
  * The handbook as text: its sections, and search in them. For the reference application, which shows the handbook, and for
- * `millrace docs`. It is no public interface.
+ * `millrace docs`. It is not a public interface.
  */
 export {
   CHAPTER_GROUPS,

@@ -20,10 +20,13 @@ test.for([
   ['src/server/app.ts', '// Pages are told first.'],
   ['src/server/app.ts', '// The system tells of changes.'],
   ['src/server/app.ts', '// Whether the file is another one.'],
-  ['src/server/app.ts', '/** `undefined` where there is none. */'],
+  ['src/server/app.ts', '// Sent where there is room.'],
   ['src/server/app.ts', '/** What stands around every page. */'],
   ['docs/security.md', 'A cache that goes by a header.'],
   ['src/server/app.ts', '// The value is handed over.'],
+  ['src/server/app.ts', '/** Hears of each start. */'],
+  ['src/server/app.ts', '// For what is no path.'],
+  ['src/server/app.ts', '/** `undefined` where nothing matched. */'],
 ] as const)('%s may not say: %s', ([path, line]) => {
   expect(faultsOf(path, '', line)).toEqual([expect.stringMatching(new RegExp(`^${path}:2: ".+"; write `))])
 })
@@ -34,7 +37,10 @@ test.for([
   ['docs/caching.md', '| Who waits? | everybody |'],
   ['src/server/app.ts', '/** Who has signed in. */'],
   ['src/server/app.ts', '// What does not decode is no static text.'],
-  ['src/server/app.ts', '// `true` stands for all of them, and another one begins. For good reasons, the page that there is.'],
+  [
+    'src/server/app.ts',
+    '// `true` stands for all of them, and another one begins. For good reasons, the page that there is.',
+  ],
   ['tests/unit/app.test.ts', "test('a folder that is no application, unless told', () => {"],
 ] as const)('%s may say: %s', ([path, line]) => {
   expect(faultsOf(path, line)).toEqual([])

@@ -7,7 +7,7 @@ export const LONGEST_MESSAGE = 280
 /** For how long an entry can be deleted by whoever has written it, in milliseconds. */
 export const REMOVABLE_MS = 60_000
 
-const MOST_UNITS_A_CHARACTER = 16 // a family emoji has 11 UTF-16 units; accents piled up without end are no character
+const MOST_UNITS_A_CHARACTER = 16 // a family emoji has 11 UTF-16 units; endless accents are not a character
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u
 /** More accents on a letter than any script has (UAX #15, section 13). Normalizing takes time by the square of their number. */
 const PILED_UP = /\p{M}{31}/u
@@ -22,7 +22,7 @@ export interface Entry {
   readonly at: number
   /** Whether the visitor who looks has written it. */
   readonly own: boolean
-  /** Until when they can delete it, in ms since the epoch; absent where that is over, and for the entries of others. */
+  /** Until when they can delete it, in ms since the epoch; absent if that is over, and for the entries of others. */
   readonly removableUntil?: number
 }
 
@@ -48,13 +48,13 @@ function isFarTooLong(text: string, most: number): boolean {
   return text.length > most * MOST_UNITS_A_CHARACTER
 }
 
-/** What is wrong with a tidy name, for a person; `undefined` where nothing is. */
+/** What is wrong with a tidy name, for a person; `undefined` if nothing is. */
 export function nameFault(name: string): string | undefined {
   if (!VISIBLE.test(name)) return 'Please give a name.'
   return lengthFault(name, LONGEST_NAME, 'A name')
 }
 
-/** What is wrong with a tidy message, for a person; `undefined` where nothing is. */
+/** What is wrong with a tidy message, for a person; `undefined` if nothing is. */
 export function messageFault(message: string): string | undefined {
   if (!VISIBLE.test(message)) return 'Please write a message.'
   return lengthFault(message, LONGEST_MESSAGE, 'A message')

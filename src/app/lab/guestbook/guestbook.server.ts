@@ -1,4 +1,4 @@
-/** The guestbook's table, one for each data folder, and who wants to hear of changes to it. */
+/** The guestbook's table, one for each data folder, and the listeners to its changes. */
 import { join } from 'node:path'
 import { openDatabase, type Database } from 'millrace/server'
 import { REMOVABLE_MS } from './entry.ts'
@@ -16,7 +16,7 @@ export interface StoredEntry {
   readonly message: string
   /** In ms since the epoch. */
   readonly at: number
-  /** Who has written it: a random id from their cookie. */
+  /** The author: a random id from their cookie. */
   readonly visitor: string
 }
 

@@ -9,7 +9,7 @@ export interface RemoveFormProps {
   readonly id: number
   /** Of its author, for screen readers, which read the button without its position. */
   readonly name: string
-  /** Until when the entry can be deleted, in ms since the epoch; absent where that is over. */
+  /** Until when the entry can be deleted, in ms since the epoch; absent if that is over. */
   readonly until: number | undefined
 }
 

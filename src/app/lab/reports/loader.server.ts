@@ -7,7 +7,7 @@ export const search = z.object({ page: boundedInteger({ min: 1, max: 1_000_000, 
 
 type Search = z.output<typeof search>
 
-/** One page of groups; none where reports go to a service. */
+/** One page of groups; none if reports go to a service. */
 export function loader({ search, context, cache }: LoaderArgs<'/lab/reports', Search>) {
   cache({ lifetime: 'no-store' })
   return { inbox: context.reports?.list(search.page) }

@@ -98,7 +98,7 @@ function writeJson(body: unknown): string | undefined {
   }
 }
 
-/** @returns `undefined` where files are missing. */
+/** @returns `undefined` if files are missing. */
 function writeMultipart(
   body: unknown,
   { file, files, headers }: ParsedRequest,

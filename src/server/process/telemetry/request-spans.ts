@@ -195,7 +195,7 @@ export function methodOf({ method }: Pick<RequestRecord, 'method'>): string {
   return label === 'other' ? OTHER_METHOD : label
 }
 
-/** The page's for its data as well; `undefined` where nothing matched, and for external rewrites. */
+/** The page's for its data as well; `undefined` if nothing matched, and for external rewrites. */
 export function patternOf({ route }: Pick<RequestRecord, 'route'>): string | undefined {
   return route === undefined || route.startsWith('->') ? undefined : routeLabel(route)
 }

@@ -24,7 +24,7 @@ const MAX_HEADER_VALUES = 32_768
 
 /** What an item costs, in values: to read its header, to filter it and to write it. */
 const ITEM_VALUES = 8
-/** Those of the usual envelope: they are no work. */
+/** Those of the usual envelope: they cost no work. */
 const USUAL_VALUES = 128
 
 /** One item. */

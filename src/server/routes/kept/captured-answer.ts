@@ -8,7 +8,7 @@ import { KeptBody } from '../../stores/cache/kept-body.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 import type { RequestContext } from '../../request/context.ts'
 
-/** An answer to a request that nobody has made. */
+/** The answer to an artificial request, which no client has sent. */
 export interface CapturedAnswer {
   readonly status: number
   /** Without those that every answer has. */
@@ -17,7 +17,7 @@ export interface CapturedAnswer {
   readonly body: string | KeptBody | undefined
 }
 
-/** The response to a request that nobody has made: it keeps its answer. */
+/** The response to an artificial request: it stores its answer. */
 export class CapturedResponse extends ServerResponse {
   /** As Express has them. */
   readonly locals = {}
@@ -41,7 +41,7 @@ export class CapturedResponse extends ServerResponse {
 }
 
 /**
- * A request that nobody has made, for a page.
+ * An artificial request for a page.
  * @param url of the page, for the log of development.
  * @param isPrefetch whether admission may refuse it first.
  */

@@ -61,7 +61,7 @@ export interface DataCache {
   read<Value>(call: CachedCall<Value>, reader: CacheReader): Promise<Value>
   /**
    * Drops tags and paths: here at once; in other processes when the promise resolves, or as soon as they are reachable.
-   * @param isEarly whether the same targets are dropped again soon: the drop listeners hear of that one only.
+   * @param isEarly whether the same targets are dropped again soon: the drop listeners are called for that one only.
    */
   revalidate(targets: readonly string[], isEarly?: boolean): Promise<void>
   /**
@@ -77,7 +77,7 @@ export interface DataCache {
   onDrop(listener: DropListener): () => void
   /** Targets that this process has dropped. */
   readonly revalidations: Pick<Revalidations, 'now' | 'concern' | 'onSettle'>
-  /** Whether the drops of other instances are heard; `true` without a shared store. */
+  /** Whether the drops of other instances arrive; `true` without a shared store. */
   readonly isHearing: boolean
   readonly stats: DataCacheStats
   /** Stops listening to other instances. */
@@ -85,7 +85,7 @@ export interface DataCache {
 }
 
 /**
- * Hears of dropped targets. Must not throw.
+ * Called for dropped targets. Must not throw.
  * @param at as in `DropTimes`.
  */
 export type DropListener = (targets: readonly string[] | undefined, at: number) => void

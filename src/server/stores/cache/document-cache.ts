@@ -87,7 +87,7 @@ export interface DocumentCache {
   remove(asked: AskedDocument): void
   /** Whether something was revalidated since. */
   hasDropped(since: number): boolean
-  /** Whether drops of other instances are heard; `false` while the store that they share is away. */
+  /** Whether drops of other instances arrive; `false` while the shared store cannot be reached. */
   readonly isHearing: boolean
   readonly stats: DocumentCacheStats
 }

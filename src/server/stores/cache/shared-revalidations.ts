@@ -124,7 +124,7 @@ export class SharedRevalidations {
     return { clock: Number(begun), latest }
   }
 
-  /** Whether those of other instances are heard now. */
+  /** Whether those of other instances arrive now. */
   get isHearing(): boolean {
     return this.#parts.link.isHearing(this.#channel)
   }

@@ -47,7 +47,7 @@ export interface SharedValues {
   remove(name: string): void
   /** Drops targets everywhere; as `DataCache.revalidate`. Resolves when that is done, or owed. */
   revalidate(targets: readonly string[], drop: SharedDrop): Promise<void>
-  /** Whether revalidations of other instances are heard now. */
+  /** Whether revalidations of other instances arrive now. */
   readonly isHearing: boolean
   /** Stops listening. */
   dispose(): void
