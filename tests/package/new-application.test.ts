@@ -344,7 +344,7 @@ process.once('SIGTERM', () => shop.stop().then(() => process.exit()))
 
   describe('a fault of its user ends in one line and exit code 1:', () => {
     const faults: readonly (readonly [string, readonly string[], RegExp])[] = [
-      ['a folder that is not empty', ['new', 'shop'], /^.*shop is not empty\. Name a folder that is empty/],
+      ['a folder that is not empty', ['new', 'shop'], /^.*shop is not empty\. Choose an empty folder/],
       ['an archive that is not there', ['new', 'other', '--package', 'none.tgz'], /^--package none\.tgz is neither/],
       ['an unknown command', ['biuld'], /^biuld is not a command of millrace\. The commands are new, dev, build/],
     ]
