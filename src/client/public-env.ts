@@ -4,7 +4,7 @@ import { bindPublicEnv, boundPublicEnv, parsePublicEnv, PUBLIC_ENV_ID, type Publ
  * The variables that the application's `defineEnv` names as `public`, with the values that the server was started with. Works
  * in loaders, actions and components, on the server and in the browser: a plain object, which a message to a worker may
  * contain. Call it inside of functions: while a build evaluates modules, nothing is set.
- * @throws {Error} where nothing is set: in a worker, or in an application without such variables.
+ * @throws {Error} if no value is set: in a worker, or in an application without such variables.
  * @example
  * ```tsx
  * import { publicEnv } from 'millrace'

@@ -18,7 +18,7 @@ export function basePath(): string {
 
 /**
  * The public form of a path of the table: `/shop/about` for `/about`. Anything that does not begin with one slash is
- * given back as it is (URLs with a scheme, `//host`, `?query`, `#hash`), and so is the URL of an imported file.
+ * returned unchanged (URLs with a scheme, `//host`, `?query`, `#hash`), and so is the URL of an imported file.
  */
 export function withBasePath(path: string): string {
   if (!globalThis.MILLRACE_BASE_PATH) return path

@@ -12,9 +12,9 @@ export function runsScript(url: string): boolean {
 }
 
 /**
- * Lets a text through as the target of a link, of `navigate` or of `redirect` that the compiler and the build know nothing
- * about: an address out of a database, a path that middleware answers.
- * @returns the text as it is; one that would run script (`javascript:`, `data:`, `vbscript:`) with `unsafe:` in front, which
+ * Accepts a text as the target of a link, of `navigate` or of `redirect` that the compiler and the build cannot check: an
+ * address from a database, a path that middleware answers.
+ * @returns the text unchanged; one that would run script (`javascript:`, `data:`, `vbscript:`) with `unsafe:` in front, which
  * no browser follows, `Link` drops, `navigate` throws for, and `redirect` refuses.
  */
 export function external(text: string): Href {

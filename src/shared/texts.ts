@@ -10,7 +10,7 @@ export interface TextsPage {
   readonly acceptLanguage?: string | undefined
 }
 
-/** All built-in texts. `%s` is replaced as each says. */
+/** All built-in texts. `%s` is replaced as described. */
 export interface Texts extends PageTexts, BrowserTexts {}
 
 /** Texts that the server says. */
@@ -79,7 +79,7 @@ interface BrowserTexts {
   readonly cancel: string
 }
 
-/** Says the texts of a page; texts that it leaves out are English. */
+/** Returns the texts of a page; texts that it leaves out are English. */
 export type TextsOf = (page: TextsPage) => Partial<Texts> | undefined
 
 /** Says an application's texts for the page on screen, by its params. Does not reject. */

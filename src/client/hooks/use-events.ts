@@ -26,8 +26,8 @@ const followDrops = createLiveData(world)
  * Listens to an event stream of this site while the component is shown. All components of a tab that listen to one URL
  * share a connection. A hidden tab does not listen; when it is shown again, it connects with the id of the last event.
  *
- * Where the stream names targets of `revalidate`, the browser drops what the server drops, and loads it again if it is on
- * screen and older: whatever its lifetime, and also what was dropped before the stream was open.
+ * If the stream names targets of `revalidate`, the browser drops the same data as the server, and reloads what is on screen
+ * if it is older: with any lifetime, and also for drops before the stream was open.
  * @param to path of a handler that answers with `eventStream`; `undefined` listens to nothing.
  * @param handlers functions by the event's name, which get its data and its id. They see the latest props and state.
  * @returns whether the stream is open; `false` on the server.

@@ -11,7 +11,7 @@ export interface PageLocation {
   readonly pathname: Href
   /** `''`, or the query with its question mark. */
   readonly search: '' | `?${string}`
-  /** `''`, or the fragment with its `#`. Always `''` on the server and while hydrating: browsers keep it to themselves. */
+  /** `''`, or the fragment with its `#`. Always `''` on the server and while hydrating: browsers do not send it. */
   readonly hash: '' | `#${string}`
 }
 

@@ -17,7 +17,7 @@ export interface ErrorBoundaryProps {
 /**
  * Shows a fallback for a part of a page that fails, and leaves the rest as it is. Put it around a `Suspense`: on the
  * server, React contains failures only in those. It shows the part again when the page has other data, and after a
- * navigation. Redirects and refusals pass it.
+ * navigation. It does not catch redirects and refusals.
  * @example
  * ```tsx
  * import { Suspense, use } from 'react'

@@ -62,7 +62,7 @@ export interface AppDefinition<Routes = RouteDefinitions> {
   readonly start?: ((server: AppStart) => AppStop | void | Promise<AppStop | void>) | undefined
   /** The application's own variables, from `defineEnv`: checked before visitors are accepted. */
   readonly env?: Env<object> | undefined
-  /** How long browsers keep the data of loaders that do not say it by `cache({ lifetime })`. Default: 60 seconds. */
+  /** How long browsers keep the data of loaders that do not set `cache({ lifetime })`. Default: 60 seconds. */
   readonly dataLifetime?: DataLifetime | undefined
   /**
    * The runtime's own texts in the language of a page: pages without React, faults of files, hints without JavaScript.

@@ -70,8 +70,8 @@ const BUFFER_BYTES = 65_536
  * The answer of a handler that sends events (WHATWG HTML, section 9.2) until the browser leaves. The runtime opens the
  * stream when the handler has returned: return the `Response` itself.
  *
- * A stream ends with the browser, when it does not read, after half an hour, and when the server stops. Browsers then
- * connect again.
+ * A stream ends when the browser leaves or does not read, after half an hour, and when the server stops. Browsers then
+ * reconnect.
  * @param start is called when the stream is open. What it throws ends the stream, and is reported.
  * @throws {RangeError} for options out of their range.
  * @example

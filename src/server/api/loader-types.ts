@@ -25,7 +25,7 @@ export interface LoaderContext {
    * appended and makes the answer private.
    */
   readonly headers: Headers
-  /** Whether the answer is prefetched: nobody may ever see it. */
+  /** Whether the answer is prefetched: it may never be shown. */
   readonly prefetch: boolean
   /**
    * Values that middleware of the application has set in `response.locals`, for documents, data, actions and resource
@@ -135,7 +135,7 @@ export interface LoaderArgs<Pattern extends EntryPattern = never, Search = Searc
   readonly signal: AbortSignal
   readonly context: LoaderContext
   /**
-   * What the functions of `variants` in the entry of the page say of this request; without those that have failed. Empty for
+   * Results of the page's `variants` functions for this request; those of failed functions are missing. Empty for
    * a page without `variants`. Reading it does not keep the page from being the same for all.
    */
   readonly variants: EntryVariants<Pattern>
@@ -164,9 +164,9 @@ export interface VisitorArgs<
   readonly params: Loader extends (args: { readonly params: infer OwnParams }) => unknown ? OwnParams : Params<Pattern>
   /** As the loader gets them. */
   readonly search: Loader extends (args: { readonly search: infer Search }) => unknown ? Search : SearchInput
-  /** What the loader has returned. For a page that is kept, it is everybody's: it cannot be changed. */
+  /** The loader's result. For a cached page it is shared by all visitors, and frozen. */
   readonly data: Loader extends (args: never) => infer Result ? Awaited<Result> : undefined
-  /** That of a loader, but it changes nothing of the answer: using `headers` throws. */
+  /** As for a loader, but it cannot change the answer: using `headers` throws. */
   readonly context: LoaderContext
 }
 

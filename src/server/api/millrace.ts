@@ -3,13 +3,13 @@ import type { Server } from 'node:http'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { RequestHandler } from 'express'
 
-/** What `millrace` is given. */
+/** Options of `millrace`. */
 export interface MillraceOptions {
   /** The folder of the build: `new URL('./dist/', import.meta.url)`, or an absolute path. */
   readonly dist: URL | string
   /**
-   * The HTTP server of the host. With it the guards of connections are on, and `stop` closes it in order. Pass it
-   * before it listens; one for all applications.
+   * The HTTP server of the host. With it, connections are limited, and `stop` closes them in order. Pass it before it
+   * listens; one for all applications.
    */
   readonly server?: Server | undefined
   /**
@@ -44,8 +44,8 @@ interface HandlerModule {
  * host.use('/shop', await millrace({ dist: new URL('./dist/', import.meta.url) }))
  * ```
  *
- * Resolves when the application has started. What its table does not answer goes on to the host's next middleware. Neither
- * signals nor uncaught errors of the process are listened to.
+ * Resolves when the application has started. Requests that its table does not answer go to the host's next
+ * middleware. It does not listen to signals or uncaught errors of the process.
  * @throws {Error} if there is no build; the message names the folder.
  * @throws {ConfigError} for a wrong value of the configuration.
  * @throws what the application's `start` throws.

@@ -2,10 +2,10 @@ import { isAbsolute } from 'node:path'
 
 /** Options of `sendFile`. */
 export interface SendFileOptions {
-  /** Absolute path of a folder. Nothing outside of it is sent, not by symbolic links either. */
+  /** Absolute path of a folder. Nothing outside of it is sent, not even through symbolic links. */
   readonly root: string
   /**
-   * Makes browsers save the file: `true` under its own name, a text under that name. Any characters may be in it.
+   * Makes browsers save the file: `true` under its own name, a text under that name, in any alphabet.
    * Default: `false`, browsers show what they can.
    */
   readonly download?: boolean | string | undefined
@@ -21,7 +21,7 @@ export interface NamedFile extends SendFileOptions {
 const FILE = Symbol('millrace.file')
 
 /**
- * The answer of a handler with a file: one range of it where the request asks for one, 304 where the client has it, 404
+ * The answer of a handler with a file: a range of it if the request asks for one, 304 if the client has it, 404
  * if there is none. The runtime opens the file when the handler has returned; its body is not readable here.
  *
  * Return the `Response` itself; its headers may be changed. Without `download`, all but common images, audio, video, fonts,

@@ -29,8 +29,8 @@ export interface SessionOptions<Data> {
   /** Lifetime in seconds from the last `set` or renewal: 1 to 400 days. Default: 14 days. */
   readonly maxAgeSeconds?: number | undefined
   /**
-   * The user to whom a session belongs: an id that never changes. With it, a half-written text is given back to the
-   * user who signs in again, and to nobody else; without it, signing out drops the text, and a sign-in that replaces a
+   * The user to whom a session belongs: an id that never changes. With it, typed text is restored when the same
+   * user signs in again, and for nobody else. Without it, signing out drops the text, and a sign-in that replaces a
    * session has to call `clear` before `set`.
    */
   readonly user?: ((data: Data) => string) | undefined

@@ -26,7 +26,7 @@ export interface SessionDevice {
   readonly startedAt: number
   /** Last use, in milliseconds since the epoch, to the minute. */
   readonly seenAt: number
-  /** What the browser said of itself when it signed in, at most 200 characters. Anything may be in it. */
+  /** The browser's `User-Agent` at sign-in, at most 200 characters. It can contain anything. */
   readonly userAgent: string
 }
 
@@ -44,7 +44,7 @@ export interface StoredSession<Data> extends Session<Data> {
   /** Ends the session everywhere. The cookie is deleted even if the store is unavailable. */
   clear(): Promise<void>
   /**
-   * Gives the session a new id, for when its rights grow: whoever has a copy of the cookie has nothing.
+   * Gives the session a new id. Call it when the user gets more rights: copies of the old cookie become worthless.
    * @throws {RefusalSignal} of `unauthorized()` if the session was ended meanwhile.
    */
   rotate(): Promise<void>

@@ -49,10 +49,10 @@ export interface RewritePhases {
 
 /** All rules of an application. */
 export interface RuleSet {
-  /** Checked before rewrites and pages; the first that fits counts. */
+  /** Checked before rewrites and pages; the first match wins. */
   readonly redirects?: readonly RedirectRule[] | undefined
-  /** The first that fits counts. A plain list means `afterFiles`. */
+  /** The first match wins. A plain list means `afterFiles`. */
   readonly rewrites?: readonly RewriteRule[] | RewritePhases | undefined
-  /** All that fit count. */
+  /** All matches count. */
   readonly headers?: readonly HeaderRule[] | undefined
 }
