@@ -25,7 +25,7 @@ export interface HandlerBody {
   limit: number
   /** What has read of it: `request`, or the schema of the handler's module. */
   reader: 'request' | 'schema' | undefined
-  /** Begins to count the memory of a body that `request` gives out whole; absent where nothing counts it. */
+  /** Begins to count the memory of a body that `request` gives out whole; absent if nothing counts it. */
   hold?: (() => HeldBody) | undefined
 }
 
