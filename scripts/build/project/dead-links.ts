@@ -29,7 +29,7 @@ interface LinkFacts extends Pick<ApplicationFacts, 'sources' | 'urls' | 'rules'>
 
 /** @param facts of the application; rules that only set headers answer nothing. */
 export function createLinkJudge({ sources, urls, rules, basePath = '' }: LinkFacts): LinkJudge {
-  const noModule = (): Promise<never> => Promise.reject(new Error('Not loaded by the build'))
+  const noModule = (): Promise<never> => Promise.reject(new Error('Not loaded'))
   const table = createRouteTable(
     Object.fromEntries(
       Object.entries(sources).map(([key, kinds]) => [

@@ -2,6 +2,8 @@ import { notFound, type Href } from 'millrace/server'
 import type { LoaderArgs } from 'millrace/server'
 import { handbook } from './handbook.server.ts'
 
+const DEEPEST = 3 // in the list of the page's sections; a chapter of messages has hundreds below
+
 /** All chapters, for the export. */
 export async function paths() {
   const chapters = await handbook.chapters()
@@ -19,7 +21,7 @@ export async function loader({ params }: LoaderArgs<'/docs/[[...slug]]'>) {
   const source = `${chapter.slug || 'index'}.md`
   const edits = process.env['HANDBOOK_EDIT_URL'] ?? '' // `https://git.example.com/millrace/edit/main/docs/`
   return {
-    chapter: { path, title, html, headings },
+    chapter: { path, title, html, headings: headings.filter(({ depth }) => depth <= DEEPEST) },
     previous: neighbour(chapters[at - 1]),
     next: neighbour(chapters[at + 1]),
     // The reference is made from the sources.

@@ -1,2 +1,2 @@
-/** Most characters of a search: a question of a sentence. */
-export const LONGEST_QUERY = 100
+/** Most characters of a search: a question of a sentence, or a message that somebody has pasted. */
+export const LONGEST_QUERY = 300

@@ -6,8 +6,7 @@ import styles from './table-of-contents.module.css'
  * The chapter's sections, the one on screen marked: beside the text, or folded above it where the screen is narrow. Nothing for
  * a chapter with fewer than two.
  */
-export function TableOfContents({ headings }: { readonly headings: readonly Heading[] }) {
-  const sections = headings.filter(({ depth }) => depth <= 3)
+export function TableOfContents({ headings: sections }: { readonly headings: readonly Heading[] }) {
   const current = useCurrentSection(sections)
   if (sections.length < 2) return null
   return (

@@ -5,9 +5,11 @@
  * Each word of a question is a concept: its stem, the words that begin with it, the words that are one typo apart if
  * nothing else matches, and its synonyms, each with a weight. A section's score is BM25 of each field, added up over heading,
  * chapter, prose and code, with one value for each concept, times the square of the share of the question
- * that the section has. A question that is the name of an export finds its section in the reference first.
+ * that the section has. A question that is the name of an export finds its section in the reference first, and one that
+ * quotes a message its entry.
  */
 import type { Section } from './section.ts'
+import { quotedLength } from './quoted-message.ts'
 import { makeSnippet, type SnippetPart } from './snippet.ts'
 import { RELATED } from './synonyms.ts'
 import { isOneTypoApart, stemOf, subjectOf, wordsOf } from './words.ts'
@@ -72,12 +74,14 @@ export function createSearchIndex<Found extends Section>(sections: readonly Foun
       const scores = scoresOf(concepts, postings, sections.length)
       const isNamed = namesExport(query)
       return [...scores]
-        .map(([number, score]) => [number, score * (sections[number]?.weight ?? 1)] as const)
-        .toSorted(([one, oneScore], [other, otherScore]) => {
-          return isNamed(sections[other]) - isNamed(sections[one]) || otherScore - oneScore || one - other
+        .map(([number, score]) => {
+          const section = sections[number]
+          const exact = isNamed(section) || quotedLength(query, section)
+          return { number, exact, score: score * (section?.weight ?? 1) }
         })
+        .toSorted((one, other) => other.exact - one.exact || other.score - one.score || one.number - other.number)
         .slice(0, most)
-        .flatMap(([number]) => {
+        .flatMap(({ number }) => {
           const section = sections[number]
           return section === undefined
             ? []
