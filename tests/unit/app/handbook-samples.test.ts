@@ -15,7 +15,7 @@ const HANDBOOK: readonly Chapter[] = [
  * Blocks that no compiler is asked about. Another language, or a slip in the name of one, needs a decision. The last three
  * are code of other frameworks.
  */
-const OTHER_LANGUAGES = ['bash', 'bash npm', 'css', 'nginx', 'text', 'ts signature', 'html', 'js', 'jsx']
+const OTHER_LANGUAGES = ['bash', 'bash npm', 'css', 'http', 'nginx', 'text', 'ts signature', 'html', 'js', 'jsx']
 
 /** What a chapter might still say after the code has changed: what it says now, what it said, the complaint. */
 const STALE: Readonly<Record<string, readonly (readonly [now: string, before: string, complaint: string])[]>> = {
