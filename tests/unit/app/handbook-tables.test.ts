@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { pino } from 'pino'
 import { describeConfig } from '../../../src/server/config/config.ts'
+import { createServerMetrics } from '../../../src/server/process/metrics/server-metrics.ts'
+import { gatherMetrics } from '../../../src/server/process/workers/gather-metrics.ts'
 import { requestLogThrough } from '../../../src/server/request/request-log.ts'
 
 /** What `bin/help.js` exports: plain JavaScript, which has no types here. */
@@ -13,6 +15,13 @@ interface Help {
 }
 
 const { COMMANDS, helpOf } = (await import(new URL('../../../bin/help.js', import.meta.url).href)) as Help
+
+/** What a metric of the library has, which its types do not say. */
+interface Metric {
+  readonly name: string
+  readonly type: string
+  readonly labelNames: readonly string[]
+}
 
 const DOCS = join(import.meta.dirname, '../../../docs')
 const read = (name: string): string => readFileSync(join(DOCS, name), 'utf8')
@@ -62,4 +71,40 @@ test('the chapter on configuration has every field of the line of a request, and
   requestLogThrough(log)(line, { req: {}, data: undefined })
   const fields = Object.keys(JSON.parse(lines.join('')) as object).filter((field) => field !== 'level')
   expect(firstColumn('configuration.md', 'field').toSorted()).toEqual(fields.toSorted())
+})
+
+test('the chapter on observability has every metric with its type and labels, and no other', async () => {
+  const { registry } = createServerMetrics({
+    buildId: 'x',
+    admission: () => undefined,
+    caches: () => undefined,
+    reports: () => undefined,
+    limit: 1,
+    connections: () => Promise.resolve(0),
+    sharedStore: () => undefined,
+  })
+  const own = (registry.getMetricsAsArray() as unknown as readonly Metric[]).map(({ name, type, labelNames }) => {
+    return `${name} ${type} ${[...labelNames].join(' ')}`.trim()
+  })
+  const ofWorkers = [...(await gatherMetrics(() => []).text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)]
+  const known = [...own, ...ofWorkers.map(([, name, type]) => `${name} ${type}`)]
+  const rows = read('observability.md').matchAll(/^\| ((?:`millrace_\w+`(?:, )?)+) \| (\w+) \|(.*?)\| .+ \|$/gm)
+  const written = [...rows].flatMap(([, names = '', type, labels = '']) =>
+    names.split(', ').map((name) => `${name} ${type} ${labels.replaceAll(',', '').trim()}`.replaceAll('`', '').trim()),
+  )
+  expect(written.toSorted()).toEqual(known.filter((name) => name.startsWith('millrace_')).toSorted())
+})
+
+test('the name of a metric ends in its unit, as the chapter on observability says', () => {
+  const rows = [...read('observability.md').matchAll(/`(millrace_\w+)`.*? \| (counter|gauge|histogram) \|/g)]
+  expect(rows.filter(([, name = '', type]) => (type === 'counter') !== name.endsWith('_total'))).toEqual([])
+  const others = rows.flatMap(([, name = '', type]) => (type === 'histogram' && !name.endsWith('_seconds') ? name : []))
+  expect(others).toEqual([])
+})
+
+test('each label of a metric is explained', () => {
+  const labels = read('observability.md').matchAll(/^\| `millrace_\w+`.*? \| \w+ \| (`.*?`) \|/gm)
+  const explained = new Set([...firstColumn('observability.md', 'label'), 'result', 'source', 'build', 'node'])
+  const named = new Set([...labels].flatMap(([, names = '']) => names.replaceAll('`', '').split(', ')))
+  expect([...named].filter((label) => !explained.has(label))).toEqual([])
 })
