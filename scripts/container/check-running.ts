@@ -117,6 +117,7 @@ async function checkAnswers({ check }: Pick<CheckList, 'check'>, origin: string,
   check('so do its files', statuses.length > 0 && statuses.every((status) => status === 200), `${statuses.length}`)
   const chapter = await fetch(`${origin}/docs/deployment`)
   check('so does the handbook', chapter.status === 200 && (await chapter.text()).includes('Deployment'))
+  check('and its reference', (await fetch(`${origin}/docs/reference/server`)).status === 200)
   check('a page that stores opens its database', (await fetch(`${origin}/lab/guestbook`)).status === 200)
   check(
     'it is in /data',

@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { isChapterPath } from '../../src/shared/handbook/index.ts'
 import { billOfMaterials, type BillOfMaterials } from './bill-of-materials.ts'
 import { bundledPackages } from './bundled-packages.ts'
 import { packageClosure, type InstalledPackage } from './package-closure.ts'
@@ -53,8 +54,8 @@ function stageApplication(): void {
     cpSync(name, join(image, 'app', name), { recursive: true })
   }
   cpSync('deploy/health-check.mjs', join(image, 'app/health-check.mjs'))
-  // Only the handbook's chapters; subfolders are for readers of the sources.
-  for (const name of readdirSync('docs').filter((name) => name.endsWith('.md'))) {
+  // Only the handbook's chapters and its reference; other subfolders are for readers of the sources.
+  for (const name of readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter(isChapterPath)) {
     cpSync(join('docs', name), join(image, 'app/docs', name))
   }
 }

@@ -42,6 +42,50 @@ describe('a chapter', () => {
     expect(await current.count()).toBe(1)
   })
 
+  browserTest('puts the cells of wide tables below each other on small screens', async ({ open }) => {
+    const page = await open({ javaScript: false, context: { viewport: { width: 390, height: 800 } } })
+    await page.goto('/docs/observability')
+    const row = page.locator('.prose tr', { hasText: 'millrace_kept_pages_total' }).first()
+    const cells = await row
+      .locator('td')
+      .evaluateAll((all) =>
+        all.map((cell) => ({
+          left: cell.getBoundingClientRect().left,
+          label: getComputedStyle(cell, '::before').content,
+        })),
+      )
+    expect(new Set(cells.map(({ left }) => left)).size).toBe(1)
+    expect(cells.map(({ label }) => label)).toEqual(['none', '"type: "', '"labels: "', '"meaning: "'])
+    const wide = await page
+      .locator('.table-scroll:has(table[style])')
+      .evaluateAll((all) => all.filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.textContent))
+    expect(wide).toEqual([])
+    await page.setViewportSize({ width: 1280, height: 800 })
+    expect(
+      await row
+        .locator('td')
+        .nth(1)
+        .evaluate((cell) => getComputedStyle(cell, '::before').content),
+    ).toBe('none')
+  })
+
+  browserTest('marks the section that a link names', async ({ open }) => {
+    const page = await open({ javaScript: false })
+    await page.goto('/docs/observability#section-metrics')
+    const outlineOf = (name: string) =>
+      page.getByRole('heading', { name, exact: true }).evaluate((heading) => getComputedStyle(heading).outlineStyle)
+    expect([await outlineOf('Metrics'), await outlineOf('Health checks')]).toEqual(['solid', 'none'])
+  })
+
+  browserTest('prints with its headings, and without what is for a screen', async ({ open }) => {
+    const page = await open({ javaScript: false })
+    await page.goto(LONG)
+    await page.emulateMedia({ media: 'print' })
+    const shown = (selector: string) => page.locator(selector).filter({ visible: true }).count()
+    expect(await shown('.prose h2 > a')).toBe(await page.locator('.prose h2').count())
+    expect([await shown('nav'), await shown('button')]).toEqual([0, 0])
+  })
+
   browserTest('needs no script for package managers and lists, which are folded on small screens', async ({ open }) => {
     const page = await open({ javaScript: false, context: { viewport: { width: 390, height: 800 } } })
     await page.goto(LONG)

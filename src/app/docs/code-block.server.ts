@@ -7,6 +7,7 @@ import typescript from 'highlight.js/lib/languages/typescript'
 import xml from 'highlight.js/lib/languages/xml'
 import { withBasePath } from 'millrace'
 import { escapeMarkup } from '../site/escape-markup.server.ts'
+import { markedLines, withMarks } from './marked-lines.server.ts'
 
 const highlighter = hljs.newInstance()
 // `typescript` brings the aliases ts and tsx, and `xml` html. JSX is passed on to `xml`.
@@ -20,7 +21,8 @@ const FILE_NAME = /^(?:\/\/|#|\/\*) ((?:[\w.()[\]-]+\/)*[\w.[\]-]+\.\w+)(?: \*\/
 
 /**
  * Makes the HTML of one page's code blocks: highlighted where the language is one we know, with the name of the file above a
- * sample that begins with it, and as tabs for three package managers where the fence says `bash npm`.
+ * sample that begins with it, and as tabs for three package managers where the fence says `bash npm`. A fence that ends in
+ * `{2,4-6}` marks these lines, counted without that with the name of the file.
  * @param links where exports are described, by name: types in blocks of `ts signature` lead there.
  */
 export function createCodeBlocks(
@@ -34,23 +36,33 @@ export function createCodeBlocks(
       return packageManagerTabs(text, `package-manager-${tabs}`)
     }
     const [line = '', file] = FILE_NAME.exec(text) ?? []
-    const block = preBlock(text.slice(line.length), lang, kind === 'signature' ? links : undefined)
+    const block = preBlock(text.slice(line.length), lang, {
+      ...(kind === 'signature' ? { links } : {}),
+      marked: markedLines(info),
+    })
     if (file === undefined) return `<div class="code">${block}</div>\n`
     return `<figure class="code"><figcaption>${escapeMarkup(file)}</figcaption>${block}</figure>\n`
   }
 }
 
+interface PreOptions {
+  readonly links?: ReadonlyMap<string, string>
+  readonly marked?: ReadonlySet<number>
+}
+
 /**
  * Code as HTML, highlighted where the language is one we know.
  * @param links where exports are described, by name; without it, no name is a link.
+ * @param marked numbers of lines, from 1.
  */
-export function preBlock(text: string, lang: string, links?: ReadonlyMap<string, string>): string {
+export function preBlock(text: string, lang: string, { links, marked }: PreOptions = {}): string {
   const isKnown = lang !== '' && highlighter.getLanguage(lang) !== undefined
   const body = isKnown
     ? highlighter.highlight(text, { language: lang, ignoreIllegals: true }).value
     : escapeMarkup(text)
   // `Prose` makes what scrolls reachable by keyboard: only a browser knows what does.
-  return `<pre><code>${links === undefined ? body : withLinks(body, links)}</code></pre>`
+  const lines = marked === undefined ? body : withMarks(body, marked)
+  return `<pre><code>${links === undefined ? lines : withLinks(lines, links)}</code></pre>`
 }
 
 /** Makes links of the names of exports in a signature, all but its own. */

@@ -39,7 +39,10 @@ export function renderMarkdown(source: string, links: ReadonlyMap<string, string
       },
       image: ({ text }) => escapeMarkup(text),
       table(token) {
-        return tableBlock(token, (cell) => this.parser.parseInline(cell.tokens))
+        const names = token.header.map(({ tokens }) =>
+          plainText(this.parser.parseInline(tokens, this.parser.textRenderer)),
+        )
+        return tableBlock(token, names, (cell) => this.parser.parseInline(cell.tokens))
       },
     },
   })
@@ -47,13 +50,23 @@ export function renderMarkdown(source: string, links: ReadonlyMap<string, string
   return { html, headings }
 }
 
-function tableBlock(token: Tokens.Table, inline: (cell: Tokens.TableCell) => string): string {
+const LEAST_STACKED = 3 // columns; two fit on a small screen
+
+/** @param names of the columns: where the cells of a row are below each other, a stylesheet writes them in front. */
+function tableBlock(token: Tokens.Table, names: readonly string[], inline: (cell: Tokens.TableCell) => string): string {
+  const labels = names.slice(1).map((name, index) => `--c${index + 2}:${styleString(name)}`)
+  const style = names.length < LEAST_STACKED ? '' : ` style="${labels.join(';')}"`
   const head = token.header.map((cell) => `<th scope="col">${inline(cell)}</th>`).join('')
   const rows = token.rows.map((row) => `<tr>${row.map((cell) => `<td>${inline(cell)}</td>`).join('')}</tr>`).join('\n')
-  return `<div class="table-scroll"><table>
+  return `<div class="table-scroll"><table${style}>
 <thead><tr>${head}</tr></thead>
 <tbody>${rows}</tbody>
 </table></div>\n`
+}
+
+/** A string of CSS that needs no escapes in an attribute. */
+function styleString(text: string): string {
+  return `'${text.replaceAll(/['"\\<>&\n]/g, (character) => `\\${character.charCodeAt(0).toString(16)} `)}'`
 }
 
 /** Chapters name each other's sections without the prefix, as headings do. */

@@ -8,16 +8,28 @@ type Props = PageProps<'/docs/[[...slug]]', typeof import('./loader.server.ts')>
 
 export const metadata = ({ data }: Props) => ({ title: data.chapter.title, canonical: data.chapter.path })
 
+/** Alike on the server and in each browser. */
+const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' })
+
 /** One chapter of the handbook. */
 export default function DocsPage({ data }: Props) {
-  const { chapter, previous, next, edit } = data
+  const { chapter, previous, next, edit, changed } = data
   return (
     <article className={styles['page']}>
       <h1>{chapter.title}</h1>
       <TableOfContents key={chapter.path} headings={chapter.headings} />
       <Prose key={chapter.path} html={chapter.html} />
       <footer>
-        {edit === undefined ? null : <a href={edit}>Edit this page</a>}
+        {changed === undefined && edit === undefined ? null : (
+          <p className={styles['about']}>
+            {changed === undefined ? null : (
+              <span>
+                Last change: <time dateTime={changed}>{DAY.format(new Date(changed))}</time>
+              </span>
+            )}
+            {edit === undefined ? null : <a href={edit}>Edit this page</a>}
+          </p>
+        )}
         <nav aria-label="Neighbouring chapters" className={styles['neighbours']}>
           {previous === undefined ? null : (
             <Link href={previous.path} rel="prev">

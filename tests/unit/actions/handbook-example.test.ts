@@ -25,7 +25,8 @@ const PRINTED = [
 /** What the chapter prints under a name, without the name. */
 function printed(file: string): string {
   const chapter = readFileSync(join(ROOT, 'docs/actions.md'), 'utf8')
-  const [, code] = new RegExp(`^\`\`\`tsx?\n// src/app/subscribe/${file}\n(.*?)^\`\`\``, 'ms').exec(chapter) ?? []
+  const [, code] =
+    new RegExp(`^\`\`\`tsx?(?: \\{.*\\})?\n// src/app/subscribe/${file}\n(.*?)^\`\`\``, 'ms').exec(chapter) ?? []
   if (code === undefined) throw new Error(`docs/actions.md does not print ${file}`)
   return code
 }

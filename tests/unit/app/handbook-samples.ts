@@ -17,7 +17,7 @@ export interface Chapter {
 
 /** A fenced block. */
 interface Block {
-  /** `ts`, `bash` and the like, with all that follows it in the fence; empty where the fence says none. */
+  /** `ts`, `bash` and the like, with all that follows it in the fence but marks of lines; empty where the fence says none. */
   readonly language: string
   /** Of the opening fence, from 1. */
   readonly line: number
@@ -30,7 +30,7 @@ export function fencedBlocks(text: string): Block[] {
   const blocks: Block[] = []
   let open: { fence: string; indent: number; language: string; line: number; code: string[] } | undefined
   for (const [index, line] of text.split('\n').entries()) {
-    const [, indent = '', fence, language = ''] = /^(\s*)(`{3,}|~{3,})\s*(.*?)\s*$/.exec(line) ?? []
+    const [, indent = '', fence, language = ''] = /^(\s*)(`{3,}|~{3,})\s*(.*?)\s*(?:\{[\d,-]+\})?$/.exec(line) ?? []
     if (open === undefined) {
       if (fence !== undefined) open = { fence, indent: indent.length, language, line: index + 1, code: [] }
     } else if (line.trim() === open.fence) {

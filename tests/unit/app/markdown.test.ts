@@ -73,6 +73,17 @@ describe('markdown', () => {
     expect(renderMarkdown('```ts\n// Of wood. See mill.ts\n```\n').html).not.toContain('figcaption')
   })
 
+  it('marks the lines that the fence names, also within a comment of several lines', () => {
+    const sample = '// mill.ts\nconst a = 1\n/* one\ntwo\nthree */\nconst b = 2\n'
+    const { html } = renderMarkdown(`\`\`\`ts {1,3-4}\n${sample}\`\`\`\n`)
+    const marks = [...html.matchAll(/<mark>(.*?)<\/mark>/g)].map(([, line = '']) => line)
+    expect(marks.map((line) => line.replaceAll(/<[^>]+>/g, ''))).toEqual(['const a = 1', 'two', 'three */'])
+    expect(marks.map((line) => line.split('<span').length - line.split('</span>').length)).toEqual([0, 0, 0])
+    expect(html.split('<span').length).toBe(html.split('</span>').length)
+    expect(html.replaceAll(/<figcaption>.*<\/figcaption>|<[^>]+>/g, '').trim()).toBe(sample.slice(11).trim())
+    expect(renderMarkdown('```ts\nconst a = {1}\n```\n').html).not.toContain('<mark>')
+  })
+
   it('shows how three package managers install something', () => {
     const { html } = renderMarkdown('```bash npm\nnpm install pg\nnpm install --save-dev @types/pg\nnpm run dev\n```\n')
     const blocks = [...html.matchAll(/>(\w+)<\/label><div class="code"><pre><code>([^]*?)<\/code>/g)]
@@ -92,6 +103,12 @@ describe('markdown', () => {
     const { html } = renderMarkdown(`\`\`\`ts signature\n${code}\`\`\`\n`, links)
     expect(html.match(/<a [^>]*>[^<]*/g)).toEqual(['<a href="/docs/reference/mills#section-mill">Mill'])
     expect(renderMarkdown(`\`\`\`ts\n${code}\`\`\`\n`, links).html).not.toContain('<a ')
+  })
+
+  it('gives a narrow table the names of its columns, whatever characters they have', () => {
+    const { html } = renderMarkdown('| a | `b` "c" & d | e\\\\\'s |\n|---|---|---|\n| 1 | 2 | 3 |\n')
+    expect(html).toContain(`<table style="--c2:'b \\22 c\\22  \\26  d';--c3:'e\\5c \\27 s'">`)
+    expect(renderMarkdown('| a | b |\n|---|---|\n| 1 | 2 |\n').html).toContain('<table>')
   })
 
   it('names the header cells of a table', () => {
