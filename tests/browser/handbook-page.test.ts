@@ -46,14 +46,12 @@ describe('a chapter', () => {
     const page = await open({ javaScript: false, context: { viewport: { width: 390, height: 800 } } })
     await page.goto('/docs/observability')
     const row = page.locator('.prose tr', { hasText: 'millrace_kept_pages_total' }).first()
-    const cells = await row
-      .locator('td')
-      .evaluateAll((all) =>
-        all.map((cell) => ({
-          left: cell.getBoundingClientRect().left,
-          label: getComputedStyle(cell, '::before').content,
-        })),
-      )
+    const cells = await row.locator('td').evaluateAll((all) =>
+      all.map((cell) => ({
+        left: cell.getBoundingClientRect().left,
+        label: getComputedStyle(cell, '::before').content,
+      })),
+    )
     expect(new Set(cells.map(({ left }) => left)).size).toBe(1)
     expect(cells.map(({ label }) => label)).toEqual(['none', '"type: "', '"labels: "', '"meaning: "'])
     const wide = await page
@@ -75,6 +73,17 @@ describe('a chapter', () => {
     const outlineOf = (name: string) =>
       page.getByRole('heading', { name, exact: true }).evaluate((heading) => getComputedStyle(heading).outlineStyle)
     expect([await outlineOf('Metrics'), await outlineOf('Health checks')]).toEqual(['solid', 'none'])
+  })
+
+  browserTest('marks the section of a link that the router follows, and no other', async ({ open }) => {
+    const page = await open()
+    await page.goto('/docs/observability#section-metrics')
+    await untilAlive(page)
+    const marked = page.locator('.prose [data-target]')
+    await marked.and(page.getByRole('heading', { name: 'Metrics', exact: true })).waitFor()
+    await page.getByRole('link', { name: 'Graceful shutdown' }).click()
+    await marked.and(page.getByRole('heading', { name: 'Graceful shutdown' })).waitFor()
+    expect(await marked.count()).toBe(1)
   })
 
   browserTest('prints with its headings, and without what is for a screen', async ({ open }) => {

@@ -1,6 +1,7 @@
 import { Link } from 'millrace'
 import type { PageProps } from 'millrace'
 import { Prose } from './prose.tsx'
+import { useTargetMark } from './target-mark.ts'
 import { TableOfContents } from './table-of-contents.tsx'
 import styles from './page.module.css'
 
@@ -14,6 +15,7 @@ const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }
 /** One chapter of the handbook. */
 export default function DocsPage({ data }: Props) {
   const { chapter, previous, next, edit, changed } = data
+  useTargetMark()
   return (
     <article className={styles['page']}>
       <h1>{chapter.title}</h1>
