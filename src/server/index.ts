@@ -77,6 +77,7 @@ export type {
   ReportDetails,
   ReportEvent,
   ReportException,
+  ReportFilter,
   ReportFrame,
   ReportGroup,
   ReportInbox,

@@ -205,6 +205,7 @@ function answers({ reports }: Target): readonly CostlyInput[] {
     'search in the handbook': `/docs/search?${fill('q=the+', URL_BYTES - 20)}`,
     'a resource': '/lab/feed.json',
     'a list of reports': '/lab/reports',
+    'a search in reports': '/lab/reports?q=the+wheel+row+stuck&side=browser',
     ...Object.fromEntries(reports.map((path, at) => [`report ${at + 1}`, path])),
   }
   return Object.entries(paths).flatMap(([name, path]) => [

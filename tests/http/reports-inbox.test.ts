@@ -123,6 +123,65 @@ describe('/lab/reports', () => {
     expect((envelope.body as Buffer).equals(body)).toBe(true)
   })
 
+  it('filters and finds by the URL, and keeps what was chosen in the form and in the links', async () => {
+    const app = start()
+    const store = inbox()
+    receive(store, { ...failure('the wheel is stuck'), release: 'r&1' })
+    receive(store, { ...failure('no water'), exception: undefined, message: 'no water', platform: 'javascript' })
+    receive(store, { message: 'low <b>', level: 'warning', tags: {} })
+    const titles = async (query: string): Promise<string[]> => {
+      const { status, text } = await request(app).get(`/lab/reports${query}`)
+      expect(status).toBe(200)
+      return [...text.matchAll(/<bdi>([^<]*)<\/bdi><\/a><span/g)].map(([, title = '']) => title)
+    }
+    const [wheel, water, low] = ['Error: the wheel is stuck', 'no water', 'low &lt;b&gt;']
+    for (const [query, expected] of [
+      ['', [low, water, wheel]],
+      ['?q=&side=&level=&release=', [low, water, wheel]],
+      ['?side=browser', [water]],
+      ['?level=warning', [low]],
+      ['?release=r%261', [wheel]],
+      ['?q=3f1c9a0b7d52&side=server', [wheel]],
+      [`?q=${TRACE}`, [water, wheel]],
+      ['?q=WHEEL', [wheel]],
+      // What is unknown, repeated or too long filters nothing.
+      [`?side=moon&level=a&level=b&page=x&q=${'x'.repeat(201)}`, [low, water, wheel]],
+    ] as const)
+      expect([query, await titles(query)]).toEqual([query, expected])
+
+    const chosen = await request(app).get('/lab/reports?q=wheel&release=r%261')
+    expect(chosen.text).toMatch(/<input [^>]*name="q"[^>]*value="wheel"/)
+    expect(chosen.text).toMatch(/<option [^>]*(?:selected="" value="r&amp;1"|value="r&amp;1" selected="")/)
+    expect(chosen.text).toContain('href="/lab/reports?release=r%261"')
+    expect(chosen.text).toMatch(
+      /<time dateTime="2027-01-15T08:00:00.000Z" title="2027-01-15 08:00:00 UTC">[^<]+<\/time>/,
+    )
+    const nothing = await request(app).get('/lab/reports?q=grindstone')
+    expect(nothing.text).toContain('No failure fits')
+    expect(nothing.text).toContain('Show all failures')
+  })
+
+  it('shows frames of the application, and folds those of packages and long messages', async () => {
+    const app = start()
+    const store = inbox()
+    const frames = [
+      { function: 'render', filename: '/srv/node_modules/react-dom/index.js', lineno: 9 },
+      { function: 'grind', filename: 'src/mill.ts', lineno: 7 },
+      { function: 'next', filename: 'node:internal/timers', lineno: 1 },
+    ]
+    receive(store, { exception: { values: [{ type: 'E', value: 'w'.repeat(1_900), stacktrace: { frames } }] } })
+    const [group] = store.list(1).groups
+    const { text } = await request(app).get(`/lab/reports/${group?.id}`)
+    const framesIn = (testId: string): string[] => {
+      const [, list = ''] = new RegExp(`data-testid="${testId}".*?>(<li.*?)</ol>`).exec(text) ?? []
+      return [...list.matchAll(/<bdi>([^<]*)</g)].map(([, frame = '']) => frame)
+    }
+    expect(framesIn('report-frames')).toEqual(['grind (src/mill.ts:7)'])
+    expect(framesIn('report-all-frames')).toHaveLength(3)
+    expect(text).toContain('All 3 frames, 2 of packages and Node included')
+    expect(text).toMatch(/<details[^>]*><summary[^>]*><bdi>E: w{397}…<\/bdi><\/summary><p[^>]*><bdi>E: w{1900}</)
+  })
+
   it('shows what a hostile report says as text, and nothing else', async () => {
     const app = start()
     receive(inbox(), {

@@ -11,12 +11,31 @@ export interface ReportGroup {
   readonly title: string
   /** Route of the newest event, if known. */
   readonly route: string | undefined
+  /** Level of the newest event: `error`, `fatal`, `warning` and so on. */
+  readonly level: string
   readonly sides: readonly ReportSide[]
+  /** Releases of the first and the newest stored event, where they are known; one if they are the same. */
+  readonly releases: readonly string[]
   /** Number of stored events. */
   readonly count: number
   /** Arrival of the first and the last of them. Milliseconds since the epoch. */
   readonly firstAt: number
   readonly lastAt: number
+  /** Id of the newest event; in a filtered list, of the newest that fits. */
+  readonly item: number
+}
+
+/** Which groups a list has: those with an event that fits everything that is set. */
+export interface ReportFilter {
+  readonly side?: ReportSide | undefined
+  readonly release?: string | undefined
+  /** `error`, `fatal`, `warning` and so on. */
+  readonly level?: string | undefined
+  /**
+   * A digest, or the id of an event or a trace; otherwise up to four words that title and route contain. At most 200
+   * characters count.
+   */
+  readonly text?: string | undefined
 }
 
 /** Groups of one page, the one with the newest event first. */
@@ -26,7 +45,7 @@ export interface ReportPage {
   readonly page: number
   /** At least 1. */
   readonly pages: number
-  /** Groups of all pages. */
+  /** Groups of all pages, those that the filter leaves out excluded. */
   readonly total: number
   /** Number of stored envelopes, those without a failure included. */
   readonly envelopes: number
@@ -107,8 +126,14 @@ export interface ReportDetails {
 
 /** Read access to the inbox. Calls throw `DatabaseError` if its file cannot be opened. */
 export interface ReportInbox {
-  /** @param page from 1. */
-  list(page: number): ReportPage
+  /**
+   * Groups of one page. Filters and words are compared with the newest 10,000 events, an id with the newest 1,000 that have it.
+   * @param page from 1.
+   * @param filter default: all groups.
+   */
+  list(page: number, filter?: ReportFilter): ReportPage
+  /** Releases of the newest 1,000 events: the most frequent first, at most 20. */
+  releases(): readonly string[]
   /**
    * @param item of the group; default, also for a deleted item: the newest.
    * @returns `undefined` if the group no longer exists.

@@ -12,5 +12,5 @@ type Search = z.output<typeof search>
 export async function loader({ params, search, context, cache }: LoaderArgs<'/lab/reports/[id]', Search>) {
   cache({ lifetime: 'no-store' })
   const details = await context.reports?.group(params.id, search.item === 0 ? undefined : search.item)
-  return details ?? notFound()
+  return { ...(details ?? notFound()), now: Date.now() }
 }

@@ -9,10 +9,12 @@ export interface EventFactsProps {
   readonly event: Details['event']
   /** Milliseconds since the epoch. */
   readonly receivedAt: number
+  /** Milliseconds since the epoch. */
+  readonly now: number
 }
 
 /** Facts with their names; what is not known is left out. */
-export function EventFacts({ event, receivedAt }: EventFactsProps) {
+export function EventFacts({ event, receivedAt, now }: EventFactsProps) {
   const facts: readonly (readonly [string, string, string | undefined])[] = [
     ['digest', 'Digest', event.digest],
     ['side', 'Side', event.side],
@@ -29,7 +31,7 @@ export function EventFacts({ event, receivedAt }: EventFactsProps) {
       <div>
         <dt>Received</dt>
         <dd>
-          <Moment at={receivedAt} />
+          <Moment at={receivedAt} /> (<Moment at={receivedAt} now={now} />)
         </dd>
       </div>
       {event.at === undefined ? null : (

@@ -21,26 +21,28 @@ export interface ItemListProps {
   readonly items: readonly ListedItem[]
   /** Id of the one that is on screen. */
   readonly current: number
+  /** Milliseconds since the epoch. */
+  readonly now: number
 }
 
 /** Events and transactions with links to those that are errors. */
-export function ItemList({ testId, title, items, current }: ItemListProps) {
+export function ItemList({ testId, title, items, current, now }: ItemListProps) {
   return (
     <section className={styles['items']}>
       <h2>{title}</h2>
       <ol data-testid={testId}>
         {items.map((item) => (
           <li key={item.id}>
-            <Moment at={item.receivedAt} />
+            <Moment at={item.receivedAt} now={now} />
             <span>{item.kind === 'error' ? item.side : `${item.side}, ${item.kind}`}</span>
             {item.group === undefined ? (
-              <span>{item.title}</span>
+              <bdi>{item.title}</bdi>
             ) : (
               <Link
                 href={href('/lab/reports/[id]', { id: item.group }, { item: item.id })}
                 aria-current={item.id === current ? 'page' : undefined}
               >
-                {item.title}
+                <bdi>{item.title}</bdi>
               </Link>
             )}
           </li>

@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto'
 import type { ReportEvent, ReportFrame } from '../../api/report-inbox.ts'
 
+/** The hash in the name of a built file: ours, and the hexadecimal one of other tools. */
+const ASSET_HASH = /[-.](?:[0-9A-Z]{8}|[0-9a-f]{8,64})(?=\.[a-z][a-z0-9]{1,5}\b)/g
+const SCRIPT = /\.[cm]?js$/
 const DEFAULT_PART = /^\{\{\s*default\s*\}\}$/ // the SDK's way to say "and your own idea of it"
 
 /**
@@ -26,11 +29,11 @@ function ownParts({ exceptions, title }: ReportEvent): string[] {
 function placeOf({ file, function: name }: ReportFrame, message: string): readonly string[] {
   const path = file.replace(/^[a-z][\w+.-]*:\/\/[^/]*/i, '').replace(/[?#].*$/s, '')
   // Every build renames minified functions, and built files have only one line.
-  const built = path.replace(/-[0-9A-Z]{8}(?=\.[cm]?js$)/, '')
+  const built = SCRIPT.test(path) ? path.replaceAll(ASSET_HASH, '') : path
   return built === path ? [`${path} ${name}`] : [built, message]
 }
 
-/** Ids, counts and addresses differ each time. */
+/** Ids, counts and addresses differ each time, and the names of built files with each build. */
 function withoutNumbers(text: string): string {
-  return text.replace(/\b(?:0x)?[0-9a-f-]{8,}\b|\d+/gi, '#')
+  return text.replaceAll(ASSET_HASH, '').replace(/\b(?:0x)?[0-9a-f-]{8,}\b|\d+/gi, '#')
 }

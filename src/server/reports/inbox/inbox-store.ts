@@ -8,6 +8,7 @@ import type { Database } from '../../stores/open-database.ts'
 import { parseEnvelope, type EnvelopeItem } from '../intake/envelope.ts'
 import type {
   ReportDetails,
+  ReportFilter,
   ReportGroup,
   ReportInbox,
   ReportItem,
@@ -17,6 +18,7 @@ import type {
 import { fingerprintOf, readEvent } from './inbox-event.ts'
 import { createFrameResolver } from './inbox-frames.ts'
 import { groupOf } from './inbox-grouping.ts'
+import { isFilter, searchGroups } from './inbox-search.ts'
 import { planEviction, type EvictionSource, type Holding } from '../plan-eviction.ts'
 import { SpoolFullError, type AcceptedEnvelope } from '../intake/accepted-envelope.ts'
 const MOST_ENVELOPES = 10_000
@@ -69,8 +71,11 @@ type Row = Readonly<Record<string, unknown>>
 const INSERT = 'INSERT INTO inbox (received_at, bytes, client) VALUES (?, ?, ?)'
 const INSERT_BODY = 'INSERT INTO inbox_bodies (id, body) VALUES (?, ?)'
 const INSERT_ITEM = `
-INSERT INTO inbox_items (envelope, position, received_at, kind, side, group_id, title, route, trace)
-VALUES (:envelope, :position, :receivedAt, :kind, :side, :group, :title, :route, :trace)`
+INSERT INTO inbox_items
+  (envelope, position, received_at, kind, side, level, group_id, title, route, release, digest, event_id, trace)
+VALUES (
+  :envelope, :position, :receivedAt, :kind, :side, :level, :group, :title, :route, :release, :digest, :eventId, :trace
+)`
 const TOTALS = 'SELECT envelopes, bytes FROM inbox_totals'
 const DELETE = 'DELETE FROM inbox WHERE id = ?'
 const HELD = 'SELECT envelopes, bytes FROM inbox_clients WHERE client = ?'
@@ -84,15 +89,22 @@ const OLDEST_OF = {
 } as const
 const groupsOf = (which: string): string => `
 WITH shown AS (${which})
-SELECT shown.*, last.title, last.route, last.received_at AS last_at,
-  (SELECT received_at FROM inbox_items WHERE group_id = shown.group_id ORDER BY id LIMIT 1) AS first_at
-FROM shown JOIN inbox_items AS last ON last.id = newest ORDER BY newest DESC`
+SELECT shown.*, last.title, last.route, last.level, last.received_at AS last_at, last.release AS last_release,
+  first.received_at AS first_at, first.release AS first_release
+FROM shown JOIN inbox_items AS last ON last.id = newest
+JOIN inbox_items AS first ON first.id = (SELECT min(id) FROM inbox_items WHERE group_id = shown.group_id)
+ORDER BY newest DESC`
 /** By the index alone: finds a page without reading those before it. */
 const PAGE_OF_GROUPS = groupsOf(`
 SELECT * FROM inbox_failures WHERE group_id IN (
   SELECT group_id FROM inbox_failures ORDER BY newest DESC LIMIT ? OFFSET ?
 )`)
 const GROUP = groupsOf('SELECT * FROM inbox_failures WHERE group_id = ?')
+/** Of the newest events only: the list of releases is not worth more. */
+const RELEASES = `
+SELECT release FROM inbox_items
+WHERE release IS NOT NULL AND group_id IS NOT NULL AND id > (SELECT coalesce(max(id), 0) - 1000 FROM inbox_items)
+GROUP BY release ORDER BY count(*) DESC, max(id) DESC LIMIT 20`
 const COUNT_GROUPS = 'SELECT count(*) AS total FROM inbox_failures'
 const ITEMS = 'SELECT * FROM inbox_items WHERE group_id = ? ORDER BY id DESC LIMIT ?'
 const ITEM = 'SELECT * FROM inbox_items WHERE group_id = ? AND id = ?'
@@ -118,8 +130,9 @@ export function createInbox(database: Database, { mapsFolder, bounds = BOUNDS }:
 
   function payloadOf(row: Row): Readonly<Record<string, unknown>> {
     const bytes = envelope(Number(row['envelope']))
-    const item = bytes === undefined ? undefined : parseEnvelope(bytes).items[Number(row['position'])]
-    return item === undefined ? {} : (parsePayload(item) ?? {})
+    const { header, items } = bytes === undefined ? { header: {}, items: [] } : parseEnvelope(bytes)
+    const item = items[Number(row['position'])]
+    return item === undefined ? {} : (parsePayload(item, header) ?? {})
   }
 
   return {
@@ -139,14 +152,16 @@ export function createInbox(database: Database, { mapsFolder, bounds = BOUNDS }:
       if (!isKept) throw new SpoolFullError('bound')
     },
 
-    list(asked): ReportPage {
-      const total = Number(database.statement(COUNT_GROUPS).get()?.['total'])
-      const pages = Math.max(1, Math.ceil(total / GROUPS_A_PAGE))
-      const page = Math.min(asked, pages)
-      const rows = database.statement(PAGE_OF_GROUPS).all(GROUPS_A_PAGE, (page - 1) * GROUPS_A_PAGE)
+    list(asked, filter = {}): ReportPage {
       const envelopes = Number(database.statement(TOTALS).get()?.['envelopes'])
-      return { groups: rows.map(toGroup), page, pages, total, envelopes }
+      return { ...(isFilter(filter) ? listFound(database, asked, filter) : listAll(database, asked)), envelopes }
     },
+
+    releases: () =>
+      database
+        .statement(RELEASES)
+        .all()
+        .map((row) => String(row['release'])),
 
     async group(id, item): Promise<ReportDetails | undefined> {
       const group = database.statement(GROUP).get(id)
@@ -169,6 +184,31 @@ export function createInbox(database: Database, { mapsFolder, bounds = BOUNDS }:
 
     envelope,
   }
+}
+
+type PageOfGroups = Omit<ReportPage, 'envelopes'>
+
+function listAll(database: Database, asked: number): PageOfGroups {
+  const total = Number(database.statement(COUNT_GROUPS).get()?.['total'])
+  const { page, pages, offset } = placeOf(asked, total)
+  const rows = database.statement(PAGE_OF_GROUPS).all(GROUPS_A_PAGE, offset)
+  return { groups: rows.map(toGroup), page, pages, total }
+}
+
+function listFound(database: Database, asked: number, filter: ReportFilter): PageOfGroups {
+  const { found, total } = searchGroups(database, filter, { most: GROUPS_A_PAGE, offset: (asked - 1) * GROUPS_A_PAGE })
+  const { page, pages } = placeOf(asked, total)
+  const groups = found.flatMap(({ group, item }): ReportGroup[] => {
+    const row = database.statement(GROUP).get(group)
+    return row === undefined ? [] : [{ ...toGroup(row), item }]
+  })
+  return { groups, page, pages, total }
+}
+
+function placeOf(asked: number, total: number): Readonly<Record<'page' | 'pages' | 'offset', number>> {
+  const pages = Math.max(1, Math.ceil(total / GROUPS_A_PAGE))
+  const page = Math.min(asked, pages)
+  return { page, pages, offset: (page - 1) * GROUPS_A_PAGE }
 }
 
 /** @returns whether there is room now. */
@@ -221,43 +261,52 @@ function amountIn(row: Row | undefined, measure: keyof Amounts): number {
   return Number(row?.[measure] ?? 0)
 }
 
-type IndexedItem = Readonly<Record<'kind' | 'side' | 'title', string>> &
-  Readonly<Record<'group' | 'route' | 'trace', string | null>> & { readonly position: number }
+type IndexedItem = Readonly<Record<'kind' | 'side' | 'level' | 'title', string>> &
+  Readonly<Record<'group' | 'route' | 'release' | 'digest' | 'eventId' | 'trace', string | null>> & {
+    readonly position: number
+  }
 
 function indexItems(body: Buffer): IndexedItem[] {
-  const { items } = parseEnvelope(body)
+  const { header, items } = parseEnvelope(body)
   // Chosen before parsing: twenty megabytes of events would take a quarter of a second.
   return items
     .map((item, position) => ({ item, position }))
     .filter(({ item: { type } }) => type === 'event' || type === 'transaction')
     .slice(0, MOST_ITEMS_AN_ENVELOPE)
-    .flatMap(({ item, position }) => indexItem(item, position))
+    .flatMap(({ item, position }) => indexItem(item, position, header))
 }
 
-function indexItem(item: EnvelopeItem, position: number): IndexedItem | [] {
-  const payload = parsePayload(item)
+function indexItem(item: EnvelopeItem, position: number, header: EnvelopeItem['header']): IndexedItem | [] {
+  const payload = parsePayload(item, header)
   if (payload === undefined) return []
   const event = readEvent(payload)
   const isError = item.type === 'event'
-  const { side, title, route = null, trace = null } = event
+  const { side, level, title, route = null, release = null, digest = null, trace = null } = event
   return {
     position,
     kind: isError ? 'error' : 'transaction',
     side,
+    level,
     group: isError ? groupOf(event, fingerprintOf(payload)) : null,
     title,
     route,
+    release,
+    digest,
+    eventId: event.eventId.toLowerCase().replaceAll('-', '') || null,
     trace,
   }
 }
 
-function parsePayload({ type, payload }: EnvelopeItem): Readonly<Record<string, unknown>> | undefined {
+function parsePayload(
+  { type, payload }: EnvelopeItem,
+  { event_id }: EnvelopeItem['header'],
+): Readonly<Record<string, unknown>> | undefined {
   if (payload.length > MOST_EVENT_BYTES)
-    return { message: `An event of ${payload.length} bytes, too large to be shown` }
+    return { event_id, message: `An event of ${payload.length} bytes, too large to be shown` }
   try {
     const value: unknown = JSON.parse(payload.toString('utf8'))
-    // The item's type counts: the event itself may lack one.
-    return isRecord(value) ? { ...value, type } : undefined
+    // The item's type counts: the event itself may lack one, and its id, which the envelope has too.
+    return isRecord(value) ? { event_id, ...value, type } : undefined
   } catch {
     return undefined
   }
@@ -268,10 +317,15 @@ function toGroup(row: Row): ReportGroup {
     id: String(row['group_id']),
     title: String(row['title']),
     route: optional(row['route']),
+    level: String(row['level']),
     sides: SIDES.filter((side) => Number(row[side]) > 0),
+    releases: [...new Set([optional(row['first_release']), optional(row['last_release'])])].filter(
+      (release) => release !== undefined,
+    ),
     count: Number(row['events']),
     firstAt: Number(row['first_at']),
     lastAt: Number(row['last_at']),
+    item: Number(row['newest']),
   }
 }
 

@@ -18,13 +18,19 @@ CREATE TABLE inbox_items (
   received_at INTEGER NOT NULL,
   kind TEXT NOT NULL,
   side TEXT NOT NULL,
+  level TEXT NOT NULL,
   group_id TEXT,
   title TEXT NOT NULL,
   route TEXT,
+  release TEXT,
+  digest TEXT,
+  event_id TEXT,
   trace TEXT
 ) STRICT;
 CREATE INDEX inbox_groups ON inbox_items (group_id, id) WHERE group_id IS NOT NULL;
 CREATE INDEX inbox_traces ON inbox_items (trace, id) WHERE trace IS NOT NULL;
+CREATE INDEX inbox_digests ON inbox_items (digest, id) WHERE digest IS NOT NULL;
+CREATE INDEX inbox_event_ids ON inbox_items (event_id, id) WHERE event_id IS NOT NULL;
 CREATE INDEX inbox_envelopes ON inbox_items (envelope);
 
 CREATE TABLE inbox_totals (envelopes INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT;
