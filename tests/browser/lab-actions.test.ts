@@ -291,3 +291,33 @@ describe.for(JAVASCRIPT)('the shared value, JavaScript $name', ({ javaScript }) 
     expect(Number(await other.getByTestId('rendered-at').innerText())).toBeGreaterThan(Number(dropped))
   })
 })
+
+browserTest('the head of an answer is as it was received, without cookies and nonces', async ({ open }) => {
+  const page = await open()
+  const answer = await page.goto('/lab/session')
+  await untilHydrated(page)
+  const showHead = async (): Promise<string> => {
+    await page.getByRole('button', { name: 'Show the head' }).click()
+    expect(await page.getByTestId('head-status').innerText()).toBe('200 OK')
+    return page.getByTestId('head-fields').innerText()
+  }
+  const fields = await showHead()
+  // Another answer would have another trace.
+  expect(fields).toContain(await answer?.headerValue('server-timing'))
+  expect(fields).toContain("'nonce-…'")
+  expect(fields).not.toMatch(/nonce-\w|nonce="\w/)
+
+  await page.route('**/lab/session', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({
+      response,
+      headers: { ...response.headers(), 'set-cookie': 'probe=secret', 'x-probe': 'seen' },
+    })
+  })
+  await page.goto('/lab/session')
+  await untilHydrated(page)
+  expect(await page.context().cookies()).toContainEqual(expect.objectContaining({ name: 'probe' }))
+  const again = await showHead()
+  expect(again).toContain('x-probe')
+  expect(again).not.toMatch(/cookie|secret/)
+})

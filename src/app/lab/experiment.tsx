@@ -1,4 +1,6 @@
 import type { ReactNode } from 'react'
+import { AnswerHead } from './answer-head.tsx'
+import { LAB_GROUPS, patternOf } from './catalogue.ts'
 import { Crumbs } from './crumbs.tsx'
 import { SourceLink } from './source-link.tsx'
 import styles from './experiment.module.css'
@@ -16,17 +18,31 @@ export interface ExperimentProps {
   readonly children?: ReactNode
 }
 
-/** The frame of one page of the lab: where we are, what to look for, then the thing itself. */
+/** The frame of one page of the lab: where we are, the thing itself, and beside it what to look at and the answer's head. */
 export function Experiment({ title, pattern, lede, isWide = false, children }: ExperimentProps) {
+  const looks = LAB_GROUPS.flatMap(({ entries }) => entries).filter((entry) => patternOf(entry) === pattern)
   return (
-    <article className={isWide ? `${styles['experiment']} ${styles['wide']}` : styles['experiment']}>
-      <div className={styles['head']}>
-        <Crumbs pattern={pattern} />
-        <SourceLink pattern={pattern} />
-      </div>
-      <h1>{title}</h1>
-      <p className={styles['lede']}>{lede}</p>
-      {children}
-    </article>
+    <div className={isWide ? `${styles['frame']} ${styles['wide']}` : styles['frame']}>
+      <article className={styles['experiment']}>
+        <div className={styles['head']}>
+          <Crumbs pattern={pattern} />
+          <SourceLink pattern={pattern} />
+        </div>
+        <h1>{title}</h1>
+        <p className={styles['lede']}>{lede}</p>
+        {children}
+      </article>
+      <aside className={styles['beside']} aria-label="About this experiment">
+        {looks.length === 0 ? null : (
+          <section>
+            <h2>What to look at</h2>
+            {looks.map(({ href, look }) => (
+              <p key={href}>{look}</p>
+            ))}
+          </section>
+        )}
+        <AnswerHead />
+      </aside>
+    </div>
   )
 }
