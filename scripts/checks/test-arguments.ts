@@ -26,7 +26,8 @@ export const TEST_USAGE = `Usage: npm test [-- <words> | --all | --soak] [option
   npm test -- --all         also slow files (*.slow.test.*), all browser files, other engines, operations, the package and
                             the container
   npm test -- --soak        what takes long and is in nothing else: an application with fifty packages from the registry,
-                            kept pages in 10,000 random orders, a minute of fuzzing for each parser, the container twice
+                            kept pages in 10,000 random orders, pictures of pages, a minute of fuzzing for each parser,
+                            the container twice
   npm test -- guestbook     only the test files whose path contains the word; several words are or-ed
   npm run check             types, lint and house rules alone
 

@@ -31,7 +31,7 @@ const TITLES: Readonly<Record<TestProject, string>> = {
   engines: 'Other browsers',
   ops: 'Operations',
   package: 'The package',
-  soak: 'Packages of products, kept pages',
+  soak: 'Packages of products, kept pages, pictures of pages',
 }
 
 /** Parts of every suite. */
@@ -53,8 +53,9 @@ interface TestSetup {
 export async function testSuites(root: string, args: TestArguments, env: TestSetup['env']): Promise<readonly Suite[]> {
   const setup: TestSetup = { root, env, options: args.vitest, coverage: args.coverage === true }
   if (args.mode === 'words') return chosenSuites(setup, args.words)
-  if (args.mode === 'soak') return [project(setup, 'soak'), fuzzing(setup), container(setup, { options: ['--twice'] })]
   const basics = [programs(setup), build(setup)]
+  if (args.mode === 'soak')
+    return [build(setup), project(setup, 'soak'), fuzzing(setup), container(setup, { options: ['--twice'] })]
   if (args.mode === 'quick') {
     const quick = { ...setup, options: [...setup.options, '--exclude', SLOW] }
     return [...basics, project(quick, 'unit'), project(quick, 'http'), inBrowser(setup, 'Browser smoke', [SMOKE])]

@@ -1,20 +1,11 @@
 import { untilAlive } from 'millrace/testing'
 import { randomUUID } from 'node:crypto'
 import { describe, expect } from 'vitest'
-import { INBOX_DSN } from '../../src/server/config/dsn.ts'
-import { derivedTunnelPath } from '../../src/server/config/tunnel-path.ts'
 import { browserTest, JAVASCRIPT } from '../support/browser.ts'
 import { untilReporting } from '../support/reporting-pages.ts'
+import { sendReport } from '../support/send-report.ts'
 
 const newId = (): string => randomUUID().replaceAll('-', '')
-
-/** Sends an error to the relay, as the browser's SDK does. */
-async function report(origin: string, event: object): Promise<void> {
-  const lines = [{ event_id: newId(), dsn: INBOX_DSN }, { type: 'event' }, event]
-  const body = lines.map((line) => JSON.stringify(line)).join('\n')
-  const { status } = await fetch(origin + derivedTunnelPath(''), { method: 'POST', body })
-  expect(status).toBe(200)
-}
 
 /** A place in the middle of a built file: its beginning imports others. */
 async function builtFrame(origin: string): Promise<object> {
@@ -30,8 +21,8 @@ describe.for(JAVASCRIPT)('the inbox, JavaScript $name', ({ javaScript }) => {
     const trace = { contexts: { trace: { trace_id: newId() } } }
     const frames = [await builtFrame(server.origin)]
     const values = [{ type: 'MillError', value: message, stacktrace: { frames } }]
-    await report(server.origin, { message: `server side of ${message}`, platform: 'node', ...trace })
-    await report(server.origin, { exception: { values }, platform: 'javascript', ...trace })
+    await sendReport(server.origin, { message: `server side of ${message}`, platform: 'node', ...trace })
+    await sendReport(server.origin, { exception: { values }, platform: 'javascript', ...trace })
 
     const page = await open({ javaScript })
     await page.goto('/lab/reports')
