@@ -31,7 +31,7 @@ const TITLES: Readonly<Record<TestProject, string>> = {
   engines: 'Other browsers',
   ops: 'Operations',
   package: 'The package',
-  soak: 'Packages of products, kept pages, pictures of pages',
+  soak: 'Packages, kept pages, pictures',
 }
 
 /** Parts of every suite. */

@@ -1,7 +1,7 @@
 import { external, Link, type PageProps } from 'millrace'
 import { SiteHeader } from '../site/header.tsx'
 import { MainArea } from '../site/main-area.tsx'
-import { openGraph } from '../site/open-graph.ts'
+import { CLAIM, openGraph } from '../site/open-graph.ts'
 import { Comparison } from './comparison.tsx'
 import { Example } from './example.tsx'
 import { Figures } from './figures.tsx'
@@ -9,8 +9,6 @@ import { StreamPanel } from './stream-panel.tsx'
 import styles from './page.module.css'
 
 type Props = PageProps<'/', typeof import('./loader.server.ts')>
-
-const CLAIM = 'A React application server for teams that run Express'
 
 export const metadata = {
   title: CLAIM,

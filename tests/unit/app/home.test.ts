@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { exampleFiles } from '../../../src/app/home/example-files.server.ts'
 import { createLiveWaits } from '../../../src/app/home/live-waits.server.ts'
 import { readFigures, ReportError } from '../../../src/app/home/published-figures.server.ts'
+import { OG_IMAGE, ogText, textInPng, writtenText } from '../../support/og-image.ts'
 
 const REPORT = readFileSync(resolve(import.meta.dirname, '../../../docs/performance.md'), 'utf8')
 
@@ -59,4 +60,8 @@ describe('the waits that visitors watch', () => {
     await expect(wait(waits, 'a')).rejects.toThrow('aborted')
     expect(await waits.begin('b', 0, AbortSignal.timeout(60_000))).toEqual(expect.any(Number))
   })
+})
+
+test('the picture for previews of links says what the home page says: `RENEW_SCREENSHOTS=1 npm test -- og-image`', async () => {
+  expect(textInPng(readFileSync(OG_IMAGE))).toBe(writtenText(await ogText()))
 })
