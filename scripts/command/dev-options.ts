@@ -7,7 +7,7 @@ import { readArguments, type Arguments } from '../build/project/read-arguments.t
 import { readConfig } from '../../src/server/config/config.ts'
 import { ownCertificate, readCertificate, type Certificate } from '../dev/serve/certificate.ts'
 import type { InspectorAddress } from '../dev/process/inspector-port.ts'
-import { networkAddresses } from '../dev/serve/local-hosts.ts'
+import { networkAddresses } from '../dev/process/local-hosts.ts'
 
 /** The options of `millrace dev`. */
 export const DEV_ARGUMENTS = {

@@ -13,7 +13,7 @@ import { displayPath } from '../../build/build-options.ts'
 import type { Bundle, BundleCache, BundleFile } from './bundle-cache.ts'
 import { commonJsEntries } from './commonjs-entries.ts'
 import { OPEN_INSPECTOR } from '../process/inspector-port.ts'
-import { CHECK_HOSTS } from '../serve/child-hosts.ts'
+import { CHECK_HOSTS } from '../process/child-hosts.ts'
 
 /** Packages and the runtime for the development server's Node process: bundled once, and kept while the application changes. */
 export interface ServerRuntime {

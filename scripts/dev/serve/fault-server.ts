@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createSecureServer } from 'node:https'
 import { DEV_EVENTS_PATH, DEV_SETTLED_PATH, type DevMessage } from '../../../src/client/dev/dev-messages.ts'
 import type { Certificate } from './certificate.ts'
-import { isAllowedHost, networkAddresses, type AllowedHosts } from './local-hosts.ts'
+import { isAllowedHost, networkAddresses, type AllowedHosts } from '../process/local-hosts.ts'
 import { isFromOther } from './own-page.ts'
 import { sendUnavailable, waitingPage } from './waiting-documents.ts'
 

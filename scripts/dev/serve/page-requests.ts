@@ -7,7 +7,7 @@ import {
 } from '../../../src/client/dev/dev-messages.ts'
 import type { PageReport } from '../tell/dev-failures.ts'
 import type { SourcePlace } from './open-editor.ts'
-import { isAllowedHost, LOCAL_ONLY } from './local-hosts.ts'
+import { isAllowedHost, LOCAL_ONLY } from '../process/local-hosts.ts'
 import { isFromOwnPage } from './own-page.ts'
 
 /** What the development server does for scripts of its own pages. */

@@ -77,10 +77,7 @@ export function toWebRequest(context: RequestParts): Request {
  * Reads on demand. A slow sender makes it fail, as in a call of an action, and so does a body over the limit.
  * @param whole counts its memory, once it is read whole.
  */
-function bodyOf(
-  context: RequestParts,
-  whole: { readonly held?: HeldBody | undefined },
-): ReadableStream<Uint8Array> {
+function bodyOf(context: RequestParts, whole: { readonly held?: HeldBody | undefined }): ReadableStream<Uint8Array> {
   const { req, res, signal, body } = context
   const source = openBodySource(req, { bytes: body.limit, timeoutMs: BODY_SILENCE_MS }, signal)
   return new ReadableStream<Uint8Array>(

@@ -6,7 +6,7 @@
  * Format: `<name>:<mark>` for sessions that are kept on the server, separated by spaces; then `~<name>:<mark>` for those
  * in a cookie; each sorted. The mark `-` means no session; for a session in a cookie it is random, the same until it is cleared,
  * or `+` if that knows its user. Then follows `.<user>` for each secret key that the server had when the session began: parts of
- * keyed hashes, of which two sessions of a user have one in common. An answer tells of the sessions that it has opened, and
+ * keyed hashes, of which two sessions of a user have one in common. An answer names the sessions that it has opened, and
  * browsers compare each with what they know of its name. Users decide who gets typed input back. Part of the head of route
  * data and of hydration data, if the request has opened a session before they are sent; otherwise a record, or a late fact,
  * follows.

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createGateway, type GatewayParts } from '../../../scripts/dev/serve/gateway.ts'
-import { LOCAL_ONLY } from '../../../scripts/dev/serve/local-hosts.ts'
+import { LOCAL_ONLY } from '../../../scripts/dev/process/local-hosts.ts'
 
 const HANDSHAKE = 'GET /socket HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
 

@@ -20,7 +20,7 @@ export function createDraftStarter(
   const typed: Controls = new WeakSet()
   let marks = mergeMarks('', parts.marks)
 
-  /** Event streams belong to a session. @param isOwn whether other tabs are told. */
+  /** Event streams belong to a session. @param isOwn whether other tabs receive them. */
   function know(news: string, isOwn?: boolean): void {
     const former = marks
     marks = mergeMarks(former, news)

@@ -82,7 +82,7 @@ export class SegmentFacts implements SearchListener, SessionListener {
   }
 }
 
-/** Complains of a deferred value that is the first to read the query: the browser has been told that nothing does. */
+/** Reports a deferred value that is the first to read the query: the browser has received that nothing does. */
 export function noteLateQuery(what: string, facts: SegmentFacts, context: RequestContext): void {
   if (!facts.isSettled || facts.uses === true) return
   const message = `${what} was first read after its loader had returned, so the browser keeps the data for other search params too. Read it before the loader returns`

@@ -61,7 +61,7 @@ class Arguments implements VisitorArgs {
   get search(): VisitorArgs['search'] {
     const { search, facts, context } = this.#call
     if ('parsed' in search) return search.parsed as VisitorArgs['search']
-    // What it reads later is told too late, except to a shared render, which waits.
+    // What it reads later is noted too late, except in a shared render, which waits.
     if (context.making === undefined) {
       noteLateQuery('search', facts, context)
       facts.useAll()
