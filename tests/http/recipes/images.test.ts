@@ -5,7 +5,7 @@ import { deflateSync, crc32 } from 'node:zlib'
 import request from 'supertest'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createTestApp, fakeClock, renderRoute, type FakeClock, type TestDefinition } from 'millrace/testing'
+import { createTestApp, renderRoute, type TestDefinition } from 'millrace/testing'
 import { createElement } from 'react'
 import { fencedBlocks } from '../../unit/app/handbook-samples.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
@@ -46,8 +46,8 @@ afterAll(() => folder.remove())
 const original = (name: string): string => join(folder.path, name)
 
 /** An application on the originals, and a way to ask it. */
-function opened({ clock }: { readonly clock?: FakeClock } = {}) {
-  const app = createTestApp({ routes }, { clock })
+function opened() {
+  const app = createTestApp({ routes })
   onTestFinished(() => app.stop())
   const get = (path: string, accept = 'image/webp,*/*') =>
     request(app).get(path).set('Accept', accept).responseType('blob')
@@ -158,19 +158,28 @@ describe('what is refused', () => {
     await get('/images/320/slow.jpg').expect(200)
   })
 
-  test('the fifty-first size of one client in a minute, unless it is there', async () => {
+  test('more than fifty that wait for one client; another client does not wait behind them', async () => {
+    const { resized } = await import('../../fixtures/recipes/images/images/resize.server.ts')
     const names = Array.from({ length: 26 }, (_, n) => `grain-${n}.png`)
     const grain = await sharp({ create: { width: 2, height: 2, channels: 3, background: 'red' } })
       .png()
       .toBuffer()
     await Promise.all(names.map((name) => writeFile(original(name), grain)))
-    const { get } = opened({ clock: fakeClock() })
-    const statuses: number[] = []
-    for (const name of names) {
-      for (const width of [320, 640]) statuses.push((await get(`/images/${width}/${name}`)).status)
+    const order: string[] = []
+    const make = async (client: string, name: string, width: number): Promise<void> => {
+      const made = await resized(
+        { original: original(name), folder: join(folder.path, 'made', client, name), width, format: 'webp' },
+        client,
+      ).catch((thrown: Error) => thrown.name)
+      order.push(`${client} ${made === 'UnavailableError' ? 'refused' : 'made'}`)
     }
-    expect(statuses).toEqual([...Array<number>(50).fill(200), 503, 503])
-    await get('/images/320/grain-0.png').expect(200)
+    const greedy = names.flatMap((name) => [320, 640].map((width) => make('greedy', name, width)))
+    await Promise.all([...greedy, make('other', 'grain-0.png', 320)])
+    expect(order.filter((line) => line === 'greedy refused')).toHaveLength(1)
+    expect(order.filter((line) => line === 'greedy made')).toHaveLength(51)
+    expect(order.indexOf('other made')).toBeLessThan(5)
+    await make('greedy', 'grain-25.png', 640)
+    expect(order.at(-1)).toBe('greedy made')
   })
 
   test('a file that breaks off, which leaves no half image behind', async () => {
