@@ -46,7 +46,9 @@ export function sourceMessages(): readonly SourceMessage[] {
     if (NOT_FOR_READERS.test(file)) return []
     const tree = parseModule(file, readFileSync(join(ROOT, file), 'utf8'))
     if (tree === undefined) throw new Error(`${file} cannot be parsed`)
-    const texts = FAULT_TEXTS.test(file) ? textsOf(tree, LEAST_WORDS) : [...nodesOf(tree)].flatMap(toldBy)
+    const texts = FAULT_TEXTS.test(file)
+      ? textsOf(tree, LEAST_WORDS)
+      : [...nodesOf(tree)].flatMap(toldBy(constants(tree)))
     return [...new Set(texts)].filter(isProse).map((text) => ({ file, text }))
   })
 }
@@ -60,17 +62,32 @@ export function sourceText(): string {
     .replaceAll(/['`],? ?\+?\s*['`]/g, ' ')
 }
 
-function toldBy(node: SyntaxNode): readonly string[] {
-  const callee = isNode(node['callee']) ? node['callee'] : undefined
-  const name = nameOf(callee) ?? nameOf(callee?.['property']) ?? ''
-  const args = node['arguments']
-  if (node.type === 'AssignmentExpression' && isNode(node['left']) && nameOf(node['left']['property']) === 'refused')
-    return textsOf(node['right'], LEAST_LOG_WORDS)
-  if (node.type === 'Property' && nameOf(node['key']) === 'reason') return textsOf(node['value'], LEAST_LOG_WORDS)
-  if (node.type === 'NewExpression' && /(?:Error|Fault)$/.test(name)) return textsOf(args, LEAST_WORDS)
-  if (node.type !== 'CallExpression') return []
-  if (callee?.type === 'Super') return textsOf(args, LEAST_WORDS)
-  return TELLERS.has(name) ? textsOf(args, LEAST_LOG_WORDS) : []
+/** What constants of a module are, by their names. */
+function constants(tree: SyntaxNode): ReadonlyMap<string, unknown> {
+  return new Map(
+    [...nodesOf(tree)].flatMap((node) => {
+      const name = node.type === 'VariableDeclarator' ? nameOf(node['id']) : undefined
+      return name === undefined ? [] : [[name, node['init']] as const]
+    }),
+  )
+}
+
+/** Gives the texts that a call or an assignment tells somebody. */
+function toldBy(known: ReadonlyMap<string, unknown>): (node: SyntaxNode) => readonly string[] {
+  return (node) => {
+    const callee = isNode(node['callee']) ? node['callee'] : undefined
+    const name = nameOf(callee) ?? nameOf(callee?.['property']) ?? ''
+    const args = Array.isArray(node['arguments'])
+      ? (node['arguments'] as readonly unknown[]).map((argument) => known.get(nameOf(argument) ?? '') ?? argument)
+      : undefined
+    if (node.type === 'AssignmentExpression' && isNode(node['left']) && nameOf(node['left']['property']) === 'refused')
+      return textsOf(node['right'], LEAST_LOG_WORDS)
+    if (node.type === 'Property' && nameOf(node['key']) === 'reason') return textsOf(node['value'], LEAST_LOG_WORDS)
+    if (node.type === 'NewExpression' && /(?:Error|Fault)$/.test(name)) return textsOf(args, LEAST_WORDS)
+    if (node.type !== 'CallExpression') return []
+    if (callee?.type === 'Super') return textsOf(args, LEAST_WORDS)
+    return TELLERS.has(name) ? textsOf(args, LEAST_LOG_WORDS) : []
+  }
 }
 
 /** The texts inside of nodes, each with at least so many words. */
