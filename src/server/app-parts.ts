@@ -111,6 +111,7 @@ export interface CreateAppOptions {
 
 /** Of the places of resource routes: the rest is for requests that end. */
 const EVENT_STREAMS_SHARE = 0.75
+const MOST_UPLOADS = 1_000 // that arrive or run at one time; each may hold a file
 
 /** The parts of an application. */
 export type AppParts = ReturnType<typeof createAppParts>
@@ -166,6 +167,7 @@ export function createAppParts(options: CreateAppOptions) {
     admission,
     bodyLimit: config.actionBodyLimit,
     heldBodies: createHeldBodies(),
+    uploads: createShares({ most: () => MOST_UPLOADS }),
     origins: config.origins,
     segments: new Set(manifest.actionSegments),
     refusesForm: visitorLimits?.refusesForm,

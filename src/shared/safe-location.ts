@@ -35,7 +35,14 @@ function sitePath(to: string): string | undefined {
   if (/^[\\/]{2}/.test(to)) return undefined
   const pathEnd = to.search(/[?#]/)
   const path = pathEnd === -1 ? to : to.slice(0, pathEnd)
-  return escapeUrlText(path.replace(/[\\/]+/g, '/') + to.slice(path.length))
+  return escapeUrlText(withoutDots(path.replace(/[\\/]+/g, '/')) + to.slice(path.length))
+}
+
+const DOTS = /\/(?:\.|%2e){1,2}(?:\/|$)/i
+
+/** As a browser resolves the path: behind a base path, `/..` would lead out of the application. */
+function withoutDots(path: string): string {
+  return DOTS.test(path) ? new URL(`http://localhost${path}`).pathname : path
 }
 
 function absoluteUrl(to: string): string | undefined {

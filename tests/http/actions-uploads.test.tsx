@@ -33,18 +33,23 @@ async function uploadApp(handler: (call: ActionCall<unknown>, folder: string) =>
   const { app, logs } = tinyApp({
     routes: { '/': { ...fallbacks('root') }, '/form': { page: page(() => <p>form</p>) } } as never,
     actions: { [MODULE]: { store } },
+    environment: { TRUST_PROXY: '127.0.0.1' },
   })
   onTestFinished(() => stored.remove())
   const port = await portOf(app)
 
   /** Begins an upload, and leaves its end to the test. */
-  function begin(length?: number): { readonly sending: ClientRequest; readonly answer: Promise<IncomingMessage> } {
+  function begin(
+    length?: number,
+    client = '203.0.113.9',
+  ): { readonly sending: ClientRequest; readonly answer: Promise<IncomingMessage> } {
     const sending = request({
       port,
       method: 'POST',
       path: `/form?_action=${actionId(MODULE, 'store')}.0`,
       headers: {
         'Content-Type': 'multipart/form-data; boundary=x',
+        'X-Forwarded-For': client,
         ...(length === undefined ? {} : { 'Content-Length': length }),
       },
     })
@@ -141,4 +146,29 @@ describe('an upload', () => {
     expect((await begin(100_000_000).answer).statusCode).toBe(413)
     expect(ran).toBe(false)
   })
+})
+
+test('uploads of one client leave others theirs, however slowly they come', async () => {
+  const MOST_OF_ONE = 500
+  let running = 0
+  const { begin } = await uploadApp(async ({ files }) => {
+    running += 1
+    for await (const { stream } of files) for await (const _ of stream) continue
+  })
+  const greedy = Array.from({ length: MOST_OF_ONE }, () => begin())
+  onTestFinished(() => greedy.forEach(({ sending }) => sending.destroy()))
+  await expect.poll(() => running, { timeout: 20_000 }).toBe(MOST_OF_ONE)
+  expect((await begin().answer).statusCode).toBe(503)
+  const other = begin(undefined, '198.51.100.7')
+  await expect.poll(() => running).toBe(MOST_OF_ONE + 1)
+  other.sending.end(END)
+  expect((await other.answer).statusCode).toBe(303)
+  greedy[0]?.sending.destroy()
+  await expect
+    .poll(async () => {
+      const again = begin()
+      again.sending.end(END)
+      return (await again.answer).statusCode
+    })
+    .toBe(303)
 })

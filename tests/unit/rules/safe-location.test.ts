@@ -12,6 +12,13 @@ describe('a redirect stays on the site', () => {
     ['/a#//x\\y', '/a#//x%5Cy'],
     ['/%2Fevil.test', '/%2Fevil.test'],
     ['/%5Cevil.test', '/%5Cevil.test'],
+    // As browsers resolve them: in front of these, a base path would be left.
+    ['/../a', '/a'],
+    ['/a/./b/../../../c?x=/../y', '/c?x=/../y'],
+    ['/%2e%2E/a', '/a'],
+    ['/.%2e\\..//evil.test/..', '/'],
+    ['/a/..', '/'],
+    ['/..a/.b/c..', '/..a/.b/c..'],
     ['/100%', '/100%25'],
     ['/a%20b%2', '/a%20b%252'],
     ['/你', '/%E4%BD%A0'],

@@ -5,6 +5,8 @@ import { bodyKind } from '../../http/body/body-kind.ts'
 import { BODY_SILENCE_MS, type BodyLimits } from '../../http/body/body-limits.ts'
 import { dropBody } from '../../http/body/drop-body.ts'
 import type { HeldBodies } from '../../http/body/held-bodies.ts'
+import { clientKey } from '../../http/client-key.ts'
+import type { Shares } from '../../http/shares.ts'
 import { readBody, type FormBody, type JsonBody } from '../../http/body/read-body.ts'
 import type { Admission } from '../../request/admission/admission.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
@@ -30,6 +32,8 @@ export interface ActionParts {
   /** Maximum bytes of a body, if the action sets no limit. */
   readonly bodyLimit: number
   readonly heldBodies: HeldBodies
+  /** Uploads in progress. */
+  readonly uploads: Shares
   /** Public origins; empty to accept the request's own host. */
   readonly origins: readonly string[]
   /** Ids of the segments whose modules import an action. Empty without a build: then it is unknown. */
@@ -102,7 +106,7 @@ export async function receiveCall(
   page: MatchedRoute,
   context: RequestContext,
 ): Promise<ArrivedCall | UnperformedCall> {
-  const { req, res } = context
+  const { req } = context
   const isWhole = req.complete
   const body = await readBody(req, limits, context.signal, hold)
   const declared = named ?? namedInBody(body, parts.registry)
@@ -110,10 +114,13 @@ export async function receiveCall(
   if (!isWhole && (await forgetEnded(context)) && isGuarded(named)) {
     const kept = await askPage(page, context, parts.modules)
     if (kept !== undefined) {
-      if (body.kind === 'form') body.discard()
-      dropBody(req, res)
+      discard(body, context)
       return kept
     }
+  }
+  if (declared.definition.upload !== undefined && !beginUpload(parts.uploads, context)) {
+    discard(body, context)
+    return refused(503)
   }
   // Not earlier: slow senders must not take places of pages. Uploads take none, because they need their time.
   const shed = declared.definition.upload === undefined ? await parts.admission.enter(context) : undefined
@@ -124,6 +131,22 @@ export async function receiveCall(
   const { id, name } = declared
   context.record.actionName = name
   return { kind: 'arrived', declared, id, received: receivedCall(body, id, context), body }
+}
+
+function discard(body: FormBody | JsonBody, { req, res }: RequestContext): void {
+  if (body.kind === 'form') body.discard()
+  dropBody(req, res)
+}
+
+/** Counts an upload until its answer is over: each may hold a file or a connection of the application. */
+function beginUpload(uploads: Shares, context: RequestContext): boolean {
+  const client = clientKey(context.clientAddress.address)
+  if (uploads.take(client) !== undefined) {
+    context.record.refused = 'too many uploads at once'
+    return false
+  }
+  context.onFinish(() => uploads.give(client))
+  return true
 }
 
 /**

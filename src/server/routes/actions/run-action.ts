@@ -44,6 +44,8 @@ export interface RefusedInput {
 }
 
 /** What the form holds again. */
+const MOST_REPEATED = 131_072
+
 type TypedInput = Pick<InvalidInput, 'values' | 'omitted'>
 
 /** A finished call. */
@@ -218,14 +220,21 @@ function invalidInput(issues: readonly SchemaIssue[], call: ReceivedCall, secret
   return { kind: 'invalid', errors, ...typedInput(call, secret) }
 }
 
-/** What was typed, without secrets. */
-export function typedInput({ form }: ReceivedCall, secret: readonly string[]): TypedInput {
+/**
+ * What was typed, without secrets. A document repeats `MOST_REPEATED` characters of it, whole fields only: React looks at each
+ * to escape it, so a megabyte of `<` takes ten times what its reading took. A call of the client router keeps what it sent.
+ */
+export function typedInput({ form, hasState }: ReceivedCall, secret: readonly string[]): TypedInput {
+  let left = hasState === undefined ? Number.POSITIVE_INFINITY : MOST_REPEATED
   const values = Object.create(null) as Record<string, string | string[]>
   const omitted = new Set<string>()
   for (const [name, value] of form?.fields ?? []) {
     if (typeof value !== 'string') {
       if (value.name !== '' || value.size > 0) omitted.add(name)
+    } else if (value.length > left) {
+      omitted.add(name)
     } else if (!secret.includes(name) && !isPasswordName(name)) {
+      left -= value.length
       const known = values[name]
       if (known === undefined) values[name] = value
       else values[name] = Array.isArray(known) ? [...known, value] : [known, value]

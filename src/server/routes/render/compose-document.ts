@@ -60,7 +60,9 @@ export function besidesOf(parts: {
 
 export function jsonLdTags({ jsonLd }: Metadata): string {
   if (jsonLd === undefined) return ''
-  return jsonLd
+  // One object, too: a throw here would come after the head.
+  return [jsonLd]
+    .flat()
     .map((document) => `<script type="application/ld+json">${escapeJson(JSON.stringify(document))}</script>`)
     .join('')
 }
