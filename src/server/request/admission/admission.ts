@@ -1,6 +1,7 @@
 import type { HeaderList } from '../../http/header-list.ts'
 import { clientKey } from '../../http/client-key.ts'
 import type { RequestContext } from '../context.ts'
+import { createHeavyClient } from './heavy-client.ts'
 import { NO_LOAD, reduceLoad, refusedShare, type LoadSample, type LoadState } from './load-shedding.ts'
 import { createRenderTurns, type RenderTurns } from './render-turns.ts'
 import { classBelow, classOf, type RequestClass } from './request-class.ts'
@@ -65,12 +66,11 @@ interface AdmissionOptions {
   readonly random?: () => number
   /** Called with a client that is refused while half of the requests that wait for a place are its own. */
   readonly onGreedy?: ((client: string) => void) | undefined
+  /** Monotonic milliseconds. */
+  readonly now?: () => number
   /** Calls back after some milliseconds. */
   readonly after?: (milliseconds: number, run: () => void) => void
 }
-
-/** Up to this number of answers in progress, no client counts as greedy. */
-const FEW = 8
 
 const RETRY_SPREAD_SECONDS = 4
 
@@ -97,20 +97,25 @@ export function createAdmission({
   onGreedy,
   places = createPlaceQueue({ limit, onGreedy }),
   unread = createUnreadAnswers(),
+  now = () => performance.now(),
   after = (milliseconds, run) => void setTimeout(run, milliseconds),
 }: AdmissionOptions): Admission {
   const prefetchLimit = Math.max(1, limit / 2)
   /** Refusals of a class are spread evenly: a debt grows by the refused share, and each refusal pays one. */
   const debts: Record<RequestClass, number> = { prefetch: 0, data: 0, document: 0 }
   const delay = createDelay(random, after)
+  const { holdsMost, isAnothers } = createHeavyClient(places, now)
   let load = NO_LOAD
 
   return {
     enter(context) {
       const client = clientKey(context.clientAddress.address)
       const requestClass = classOf(context)
-      const isHeavy = load.pressure > 0 && !isAnothers(client)
-      if (isHeavy && isRefused(holdsMost(client) ? classBelow(requestClass) : requestClass)) {
+      if (
+        load.pressure > 0 &&
+        !isAnothers(client) &&
+        isRefused(holdsMost(client) ? classBelow(requestClass) : requestClass)
+      ) {
         return shed(context, 'load', requestClass === 'document')
       }
       if (requestClass === 'prefetch' && places.taken >= prefetchLimit) return shed(context, 'places')
@@ -158,20 +163,6 @@ export function createAdmission({
     if (refusal !== undefined) return shed(context, SHED_REASONS[refusal])
     holdUntilMade(context, unread, () => places.give(client))
     return undefined
-  }
-
-  /**
-   * The client with most work is refused before others, so that its load affects itself first. With a single client
-   * this helps nobody: all visitors may share the address of one proxy.
-   */
-  function holdsMost(client: string): boolean {
-    const own = places.of(client)
-    return places.taken >= FEW && own * 2 > places.taken && own < places.taken
-  }
-
-  /** Whether the load is that of another client: this one is let in, and makes that one's requests the first to be refused. */
-  function isAnothers(client: string): boolean {
-    return places.taken >= FEW && places.isOneClients && places.of(client) * 2 < places.taken
   }
 
   function isRefused(requestClass: RequestClass): boolean {
