@@ -62,7 +62,7 @@ export {
   type StoredSessionKind,
   type StoredSessionOptions,
 } from './secrets/define-stored-session.ts'
-export type { SessionDevice, StoredSession } from './secrets/open-stored-session.ts'
+export type { SessionDevice, StoredSession } from './secrets/stored-session.ts'
 export type { Secrets } from './secrets/secrets.ts'
 
 // Reference: Stores and caches

@@ -6,6 +6,9 @@ import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { defineSession } from '../../src/server/secrets/define-session.ts'
 import { moduleOf, page, tinyApp, type TinyAppOptions } from '../support/tiny-app.tsx'
 
+/** All visits are of one host, whatever port a test listens on. */
+const visitor = (app: MillraceApp) => request.agent(app).set('Host', 'mills.example')
+
 const shown = page(({ data }: { data: { shown: string } }) => <p id="shown">{data.shown.padEnd(2_000, '.')}</p>)
 
 /** A page for everybody, with a loader that does something else besides. */
@@ -24,7 +27,7 @@ function open(beside: (args: LoaderArgs) => unknown = () => undefined, caching =
 async function overload(app: MillraceApp): Promise<void> {
   for (let sample = 0; sample < 50; sample += 1) app.admission.sample({ latenessMs: 4_000, utilization: 1 })
   // A tenth is always let in: this is the one.
-  await request(app).get('/let-in').expect(404)
+  await visitor(app).get('/let-in').expect(404)
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -33,11 +36,11 @@ describe('a page for everybody, while the server refuses documents', () => {
   test('is given out as it was made before, and says so', async () => {
     const { state, route } = open()
     const { app, logs } = tinyApp({ routes: { '/': route } })
-    const made = await request(app).get('/').expect(200)
+    const made = await visitor(app).get('/').expect(200)
     expect(made.headers['cache-status']).toBeUndefined()
     await overload(app)
     state.made = 0
-    const kept = await request(app).get('/')
+    const kept = await visitor(app).get('/')
     expect(kept.status).toBe(200)
     expect(kept.text).toBe(made.text)
     expect(kept.headers).toMatchObject({
@@ -61,22 +64,31 @@ describe('a page for everybody, while the server refuses documents', () => {
     ).toBeUndefined()
   })
 
+  test('is of the host that is asked for: middleware may know another site by it', async () => {
+    const { route } = open()
+    const { app } = tinyApp({ routes: { '/': route } })
+    await visitor(app).get('/').expect(200)
+    await overload(app)
+    await visitor(app).get('/').set('Host', 'other.example').expect(503)
+    await visitor(app).get('/').expect(200)
+  })
+
   test('comes in the coding that is asked for, without a body, or not at all where it is there already', async () => {
     const { route } = open()
     const { app } = tinyApp({ routes: { '/': route } })
-    const made = await request(app).get('/').set('Accept-Encoding', 'br').expect(200)
+    const made = await visitor(app).get('/').set('Accept-Encoding', 'br').expect(200)
     await overload(app)
-    const gzip = await request(app).get('/').set('Accept-Encoding', 'gzip')
+    const gzip = await visitor(app).get('/').set('Accept-Encoding', 'gzip')
     expect([gzip.headers['content-encoding'], gzip.text]).toEqual(['gzip', made.text])
-    const plain = await request(app).get('/').set({ 'Accept-Encoding': 'identity' })
+    const plain = await visitor(app).get('/').set({ 'Accept-Encoding': 'identity' })
     expect([plain.headers['content-encoding'], plain.text]).toEqual([undefined, made.text])
-    const head = await request(app).head('/').set('Accept-Encoding', 'identity')
+    const head = await visitor(app).head('/').set('Accept-Encoding', 'identity')
     expect([head.status, head.headers['content-length'], head.text]).toEqual([
       200,
       plain.headers['content-length'],
       undefined,
     ])
-    const same = await request(app)
+    const same = await visitor(app)
       .get('/')
       .set({ 'If-None-Match': made.headers['etag'] ?? '' })
     expect([same.status, same.text]).toEqual([304, ''])
@@ -95,48 +107,48 @@ describe('a page for everybody, while the server refuses documents', () => {
       ],
     })
     const known = { Cookie: 'visitor=1' }
-    const { headers: made } = await request(app).get('/').set(known).expect(200)
+    const { headers: made } = await visitor(app).get('/').set(known).expect(200)
     expect(made['cache-control']).toBe('public, max-age=60')
     await overload(app)
     for (const [status, asked] of [
       [200, {}],
       [304, { 'If-None-Match': made['etag'] ?? '' }],
     ] as const) {
-      const { headers } = await request(app).get('/').set(asked).expect(status)
+      const { headers } = await visitor(app).get('/').set(asked).expect(status)
       expect(headers).toMatchObject({ age: '0', 'set-cookie': [expect.stringMatching(/^visitor=/)] })
       expect(headers['cache-control']).toBe('private, no-store')
     }
-    expect((await request(app).get('/').set(known)).headers['cache-control']).toBe('public, max-age=60')
+    expect((await visitor(app).get('/').set(known)).headers['cache-control']).toBe('public, max-age=60')
   })
 
   test('may be old, and is refused when it is too old', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     onTestFinished(() => void vi.useRealTimers())
     const { app } = tinyApp({ routes: { '/': open().route } })
-    await request(app).get('/').expect(200)
+    await visitor(app).get('/').expect(200)
     await overload(app)
     vi.setSystemTime(Date.now() + 90_000)
-    const { headers } = await request(app).get('/').expect(200)
+    const { headers } = await visitor(app).get('/').expect(200)
     expect(headers).toMatchObject({ age: '90', 'cache-status': 'Millrace; hit; ttl=-30; detail=overload' })
     vi.setSystemTime(Date.now() + 270_001)
-    await request(app).get('/').expect(503)
+    await visitor(app).get('/').expect(503)
   })
 
   test('is kept for as long as visitors have it confirmed', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     onTestFinished(() => void vi.useRealTimers())
     const { app } = tinyApp({ routes: { '/': { page: page(() => <p>same</p>) } }, rules: publicRule })
-    const { headers } = await request(app).get('/').expect(200)
+    const { headers } = await visitor(app).get('/').expect(200)
     vi.setSystemTime(Date.now() + 350_000)
-    await request(app)
+    await visitor(app)
       .get('/')
       .set('If-None-Match', headers['etag'] ?? '')
       .expect(304)
     vi.setSystemTime(Date.now() + 100_000)
     await overload(app)
-    expect((await request(app).get('/')).headers['age']).toBe('100')
+    expect((await visitor(app).get('/')).headers['age']).toBe('100')
     vi.setSystemTime(Date.now() + 261_000)
-    expect((await request(app).get('/').set({ 'If-None-Match': 'W/"other"' })).status).toBe(503)
+    expect((await visitor(app).get('/').set({ 'If-None-Match': 'W/"other"' })).status).toBe(503)
   })
 
   test.for([
@@ -157,11 +169,11 @@ describe('a page for everybody, while the server refuses documents', () => {
       }),
     }
     const { app } = tinyApp({ routes: { '/': route, '/drop': drop } })
-    await request(app).get('/').expect(200)
+    await visitor(app).get('/').expect(200)
     await overload(app)
-    await request(app).get('/').expect(200)
-    await request(app).get('/drop').expect(200)
-    await request(app).get('/').expect(503)
+    await visitor(app).get('/').expect(200)
+    await visitor(app).get('/drop').expect(200)
+    await visitor(app).get('/').expect(503)
   })
 })
 
@@ -243,10 +255,10 @@ describe('refused as ever is', () => {
   test.for(cases)('%s', async ([, options, visits = {}]) => {
     const { app } = tinyApp({ routes: {}, ...options })
     const { path = '/', secondPath = path, first = {}, second = {}, missing = false } = visits
-    const been = await request(app).get(path).set(first)
+    const been = await visitor(app).get(path).set(first)
     expect(been.status).toBe(missing ? 404 : 200)
     await overload(app)
-    const answer = await request(app).get(secondPath).set(second)
+    const answer = await visitor(app).get(secondPath).set(second)
     expect(answer.status).toBe(503)
     expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'retry-after': expect.any(String) })
     expect(answer.headers['cache-status']).toBeUndefined()
@@ -259,9 +271,9 @@ describe('nothing of one visitor reaches another:', () => {
       routes: { '/': open().route },
       middleware: [(req, res, next) => (res.setHeader('X-Greeting', `hello ${req.headers['x-user']}`), next())],
     })
-    await request(app).get('/').set('X-User', 'ann').expect(200)
+    await visitor(app).get('/').set('X-User', 'ann').expect(200)
     await overload(app)
-    const answer = await request(app).get('/').set('X-User', 'bob')
+    const answer = await visitor(app).get('/').set('X-User', 'bob')
     expect([answer.status, answer.headers['x-greeting']]).toEqual([200, 'hello bob'])
   })
 
@@ -277,17 +289,17 @@ describe('nothing of one visitor reaches another:', () => {
       },
     }
     const { app } = tinyApp({ routes: {}, ...options })
-    expect((await request(app).get('/').set('Cookie', 'beta=1')).headers['vary']).toContain('Cookie')
+    expect((await visitor(app).get('/').set('Cookie', 'beta=1')).headers['vary']).toContain('Cookie')
     await overload(app)
-    expect((await request(app).get('/')).status).toBe(503)
-    expect((await request(app).get('/').set({ Cookie: 'beta=1' })).status).toBe(503)
+    expect((await visitor(app).get('/')).status).toBe(503)
+    expect((await visitor(app).get('/').set({ Cookie: 'beta=1' })).status).toBe(503)
   })
 
   test('no nonce is given out twice', async () => {
     const { app } = tinyApp({ routes: { '/': open().route } })
-    await request(app).get('/').expect(200)
+    await visitor(app).get('/').expect(200)
     await overload(app)
-    const { text, headers } = await request(app).get('/').expect(200)
+    const { text, headers } = await visitor(app).get('/').expect(200)
     expect(text).not.toContain('nonce="')
     expect(headers['content-security-policy']).not.toContain('nonce')
   })
@@ -302,13 +314,13 @@ test('no place left is as good a reason as too much load', async () => {
     },
     environment: { MAX_PENDING_RENDERS: '1' },
   })
-  await request(app).get('/').expect(200)
-  const holding = request(app)
+  await visitor(app).get('/').expect(200)
+  const holding = visitor(app)
     .get('/held')
     .then(({ status }) => status)
   await expect.poll(() => app.admission.pending).toBe(1)
-  expect((await request(app).get('/').expect(200)).headers['cache-status']).toContain('detail=overload')
-  await request(app).get('/_m/data/').expect(503)
+  expect((await visitor(app).get('/').expect(200)).headers['cache-status']).toContain('detail=overload')
+  await visitor(app).get('/_m/data/').expect(503)
   held.resolve()
   expect(await holding).toBe(200)
 })
@@ -316,7 +328,7 @@ test('no place left is as good a reason as too much load', async () => {
 test('without load nothing is given out twice', async () => {
   const { app } = tinyApp({ routes: { '/': open().route } })
   for (const made of ['made 1', 'made 2']) {
-    const answer = await request(app).get('/').expect(200)
+    const answer = await visitor(app).get('/').expect(200)
     expect([answer.text.includes(made), answer.headers['cache-status']]).toEqual([true, undefined])
   }
   expect(app.caches.documents.served).toBe(0)

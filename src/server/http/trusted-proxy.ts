@@ -45,6 +45,11 @@ export interface ClientAddress {
   readonly secure?: true
 }
 
+/** The configured origin that a request names, or its valid host: which site it asks for. */
+export function siteOf({ origin, host }: Pick<ClientAddress, 'origin' | 'host'>): string {
+  return origin ?? host.toLowerCase()
+}
+
 /** Whether the answer may tell browsers to use only https. */
 export function isSecure({ protocol, secure }: ClientAddress): boolean {
   return protocol === 'https' || secure === true

@@ -34,6 +34,8 @@ export function failClosed(open: () => SessionStore, onChange: (user: string) =>
     write: (...given) => ask((store) => store.write(...given)),
     touch: (...given) => ask((store) => store.touch(...given)),
     list: (...given) => ask((store) => store.list(...given)),
+    noteRotation: (...given) => ask((store) => store.noteRotation(...given)),
+    rotationOf: (...given) => ask((store) => store.rotationOf(...given)),
     end: (...given) => change(given[0], (store) => store.end(...given)),
     endByFirstId: (...given) => change(given[0], (store) => store.endByFirstId(...given)),
     endAll: (...given) => change(given[0], (store) => store.endAll(...given)),

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import type { SessionStore } from '../stores/session-store.ts'
 import { checkAge, checkName, type SessionContext, type SessionKind, type SessionOptions } from './define-session.ts'
-import { openStoredSession, type StoredSession, type StoredSessionRules } from './open-stored-session.ts'
+import { openStoredSession, type StoredSessionRules } from './open-stored-session.ts'
+import type { StoredSession } from './stored-session.ts'
 import { cookieBase } from './sealed-cookie.ts'
 import { noteSession } from './session-reads.ts'
 

@@ -6,6 +6,7 @@ import type { KeptSession, NewSession, SessionStore } from '../stores/session-st
 import { checkData, handled, openFlash, type Session } from './define-session.ts'
 import { NO_SESSION } from '../../shared/protocol/session-marks.ts'
 import { sessionTopic } from './session-life.ts'
+import type { SessionDevice, StoredSession } from './stored-session.ts'
 import { userMarks } from './user-mark.ts'
 import { cookieLine, replaceCookie, sealedCookieName, type SessionContext } from './sealed-cookie.ts'
 
@@ -15,46 +16,6 @@ const SEEN_EVERY_MS = 60_000 // a write for each request would cost more than th
 const SEEN_SHARE = 10 // of the idle time, if that is shorter
 const MOST_AGENT_CHARACTERS = 200
 const MARK_CHARACTERS = 10 // tells sessions of one browser apart
-
-/** One of the sessions of a user. */
-export interface SessionDevice {
-  /** For `end`; it stays when the session gets a new id. It signs nobody in, so a page may contain it. */
-  readonly id: string
-  /** Whether this request has it. */
-  readonly isCurrent: boolean
-  /** Time of signing in, in milliseconds since the epoch. */
-  readonly startedAt: number
-  /** Last use, in milliseconds since the epoch, to the minute. */
-  readonly seenAt: number
-  /** The browser's `User-Agent` at sign-in, at most 200 characters. It can contain anything. */
-  readonly userAgent: string
-}
-
-/** A session that is kept on the server. Members that change something may fail with an {UnavailableError}. */
-export interface StoredSession<Data> extends Session<Data> {
-  /**
-   * Starts the session, or replaces its data. For another user than before it starts a new session with a new id and
-   * ends the previous one.
-   * @throws {TypeError} for data that the schema refuses; {RangeError} for data above `maxDataBytes`.
-   * @throws {RefusalSignal} of `unauthorized()` if the session was ended meanwhile.
-   */
-  set(data: Data): Promise<void>
-  /** Does nothing: each use renews the idle time, and nothing renews the age. */
-  renew(): Promise<void>
-  /** Ends the session everywhere. The cookie is deleted even if the store is unavailable. */
-  clear(): Promise<void>
-  /**
-   * Gives the session a new id. Call it when the user gets more rights: copies of the old cookie become worthless.
-   * @throws {RefusalSignal} of `unauthorized()` if the session was ended meanwhile.
-   */
-  rotate(): Promise<void>
-  /** All sessions of this user, most recently seen first; empty without a session. */
-  devices(): Promise<readonly SessionDevice[]>
-  /** Ends one of this user's sessions. @returns whether there was one. */
-  end(id: string): Promise<boolean>
-  /** Ends all of this user's sessions except this one. @returns their number. */
-  endOthers(): Promise<number>
-}
 
 /** Options of a kind, checked and complete. */
 export interface StoredSessionRules<Data> {
@@ -103,14 +64,20 @@ async function readCurrent<Data>(
   rules: StoredSessionRules<Data>,
 ): Promise<Current<Data> | Pick<Current<Data>, 'kept'> | undefined> {
   const { schema } = rules
-  const cookie = sealedCookieName(rules.name, context)
-  const secret = context.cookie(cookie)
-  if (secret === undefined || !COOKIE.test(secret)) return undefined
+  const id = sentId(context, rules.name)
+  if (id === undefined) return undefined
   const now = rules.now()
-  const kept = await store.read(idOf(cookie, secret), now)
+  const kept = await store.read(id, now)
   if (kept === undefined || endOf(kept, rules) <= now) return undefined
   const checked = await checkData(schema, JSON.parse(kept.data))
   return 'value' in checked ? { kept, value: checked.value } : { kept }
+}
+
+/** Id of the session that the browser has sent. */
+function sentId(context: SessionContext, name: string): string | undefined {
+  const cookie = sealedCookieName(name, context)
+  const secret = context.cookie(cookie)
+  return secret === undefined || !COOKIE.test(secret) ? undefined : idOf(cookie, secret)
 }
 
 /** The lifetimes of this build count, also for sessions that a former one has started. */
@@ -159,6 +126,8 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
   #current: Current<Data> | undefined
   /** The browser's session, if another build has written what this one does not take: none here, until it is replaced. */
   #unread: KeptSession | undefined
+  /** Id of the session that the browser has sent, if there is none. */
+  readonly #sent: string | undefined
   /** Changes run one after the other, in the order of their calls. */
   #last: Promise<unknown> = Promise.resolve()
 
@@ -172,6 +141,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     this.takeFlash = takeFlash
     if (found !== undefined && 'value' in found) this.#current = found
     else this.#unread = found
+    this.#sent = found === undefined ? sentId(parts.context, parts.rules.name) : undefined
     this.#note()
   }
 
@@ -211,14 +181,30 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
       const { value, kept: former } = current
       const { session, secret } = this.#make(value, former.data, former)
       // One more than allowed for a moment: no other device makes room. If all of them are ended at this moment, so is it.
-      const kept = (await store.start(session, rules.sessionsPerUser + 1, former)) ?? this.#refuse()
+      const started = (await store.start(session, rules.sessionsPerUser + 1, former)) ?? this.#refuse()
+      await store.noteRotation(former, rules.now())
+      const kept = await this.#withLatest(started, former)
       // Of two concurrent rotations, and of one and an end, only one finds the former session.
       if (!(await this.#end(former))) {
         await this.#end(kept)
         this.#refuse()
       }
-      this.#adopt({ kept, value }, secret)
+      this.#adopt(kept === started ? { kept, value } : await this.#checked(kept), secret)
     })
+  }
+
+  /** What another request has set since this one has read the session. */
+  async #withLatest(started: KeptSession, former: KeptSession): Promise<KeptSession> {
+    const { store, rules } = this.#parts
+    const latest = await store.read(former.id, rules.now())
+    if (latest === undefined || latest.data === former.data) return started
+    return (await store.write(started, latest.data, rules.now())) ?? this.#refuse()
+  }
+
+  async #checked(kept: KeptSession): Promise<Current<Data>> {
+    const checked = await checkData(this.#parts.rules.schema, JSON.parse(kept.data))
+    if ('fault' in checked) this.#refuse()
+    return { kept, value: checked.value }
   }
 
   async devices(): Promise<readonly SessionDevice[]> {
@@ -294,10 +280,17 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     await this.#endUnread()
   }
 
+  /** Ends what the browser's cookie names where this request could not read it. */
   async #endUnread(): Promise<void> {
     const unread = this.#unread
     this.#unread = undefined
-    if (unread !== undefined) await this.#end(unread)
+    if (unread !== undefined) return this.#endWhole(unread)
+    const sent = this.#sent
+    if (sent === undefined) return
+    const { store, rules } = this.#parts
+    // Another request has given it a new id, and its answer may still be on its way to the browser.
+    const rotation = await store.rotationOf(sent, rules.now())
+    if (rotation !== undefined) await store.endByFirstId(rotation.user, rotation.firstId, rules.now())
   }
 
   /** @param former session of the same user that this one continues. */

@@ -7,6 +7,8 @@ import type { Advance, Store, StoredEntry, StoreEntry, StoreKind } from './store
 /** Entries of `createSessionStore`. */
 export const SESSIONS: StoreKind = { name: 'sessions', entries: 200_000, bytes: 268_435_456 }
 
+/** Longer than a request takes that came with the former cookie, and one that answers with the new one. */
+const ROTATION_MS = 600_000
 const MOST_TRIES = 8 // of a change, when another one comes in between
 
 /** A session to keep. Times in milliseconds since the epoch. */
@@ -39,6 +41,12 @@ export interface KeptSession extends NewSession {
   readonly epoch: number
 }
 
+/** A session that has got a new id. */
+export interface Rotation {
+  readonly user: string
+  readonly firstId: string
+}
+
 /** Keeps sessions. All members may fail if the store is unavailable. */
 export interface SessionStore {
   /** @returns `undefined` if it has ended or expired. */
@@ -60,6 +68,10 @@ export interface SessionStore {
   end(user: string, id: string): Promise<boolean>
   /** Ends a session of a user, also if it gets a new id at this moment. @returns whether there was one. */
   endByFirstId(user: string, firstId: string, now: number): Promise<boolean>
+  /** Notes that a session is to get a new id, for requests that still come with this one. */
+  noteRotation(former: KeptSession, now: number): Promise<void>
+  /** @returns what `noteRotation` was given of the session with this id. */
+  rotationOf(id: string, now: number): Promise<Rotation | undefined>
   /** Ends all sessions of a user, those included that get a new id at this moment. @param except id of one that stays. */
   endAll(user: string, now: number, except?: string): Promise<Advance>
 }
@@ -113,11 +125,25 @@ export function createSessionStore(store: Omit<Store, 'take'>): SessionStore {
       }
       return isEnded
     },
+    async noteRotation({ id, user, client, firstId = id }, now) {
+      const rotation: Rotation = { user, firstId }
+      const expiresAt = now + ROTATION_MS
+      await store.put({ key: rotationKey(id), value: JSON.stringify(rotation), group: '', client, expiresAt }, now)
+    },
+    async rotationOf(id, now) {
+      const entry = await store.get(rotationKey(id), now)
+      return entry && (JSON.parse(entry.value) as Rotation)
+    },
     endAll: (user, now, except) => store.advance(user, now, except),
   }
 }
 
 type Fixed = Pick<KeptSession, 'userMarks' | 'userAgent' | 'startedAt' | 'seenAt' | 'firstId'>
+
+/** No id begins like this. */
+function rotationKey(id: string): string {
+  return `rotated:${id}`
+}
 
 /** The data is a line of its own: it is JSON already. */
 function toEntry({ id, user, client, data, expiresAt, ...rest }: NewSession): StoreEntry {

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { RefusalSignal } from '../../../src/shared/control-flow.ts'
 import { defineStoredSession } from '../../../src/server/secrets/define-stored-session.ts'
+import type { StoredSession } from '../../../src/server/secrets/stored-session.ts'
 import { createSecrets } from '../../../src/server/secrets/secrets.ts'
 import { createSessionStore, SESSIONS, type SessionStore } from '../../../src/server/stores/session-store.ts'
 import { createSqliteStore } from '../../../src/server/stores/sqlite-store.ts'
@@ -11,6 +12,11 @@ import { makeTempDir } from '../../support/temp-dir.ts'
 import { browserJar } from './browser-jar.ts'
 
 const NOW = 1_800_000_000_000
+
+interface Signed {
+  readonly user: string
+  readonly role?: string | undefined
+}
 
 /** A store whose steps can wait, and two browsers of one user. */
 async function signedInTwice() {
@@ -48,18 +54,25 @@ async function signedInTwice() {
     },
   }
   const sessions = defineStoredSession(
-    { schema: z.object({ user: z.string() }), user: ({ user }) => user, sessionsPerUser: 2 },
+    {
+      schema: z.object({ user: z.string(), role: z.string().optional() }),
+      user: ({ user }) => user,
+      sessionsPerUser: 2,
+    },
     () => NOW,
   )
   const secrets = createSecrets(['a key for the tests of sessions, long enough'], () => NOW)
   const [owner, thief] = [browserJar(secrets), browserJar(secrets)]
-  const contexts = new Map<typeof owner, { readonly headers: Headers }>()
-  const open = (browser: typeof owner) => {
+  const contexts = new Map<object, { readonly headers: Headers }>()
+  const open = async (browser: typeof owner) => {
     const context = { ...browser.request(), sessionStore: watched }
     contexts.set(browser, context)
-    return sessions.open(context)
+    const session = await sessions.open(context)
+    contexts.set(session, context)
+    return session
   }
-  const take = (browser: typeof owner): void => browser.receive(contexts.get(browser) as never)
+  /** @param of the session whose request is answered; default: the last one that the browser has opened. */
+  const take = (browser: typeof owner, of: object = browser): void => browser.receive(contexts.get(of) as never)
   for (const browser of [owner, thief]) {
     await (await open(browser)).set({ user: 'ann' })
     take(browser)
@@ -88,6 +101,19 @@ describe('signing out', () => {
       take(thief)
     }
     await cleared.clear()
+    expect(await isSignedIn(thief)).toBe(false)
+  })
+
+  test.for([
+    ['clear', (session: StoredSession<Signed>) => session.clear()],
+    ['set for another user', (session: StoredSession<Signed>) => session.set({ user: 'bob' })],
+  ] as const)('by %s ends a session whose new id has not reached the browser that asks', async ([, leave]) => {
+    const { thief, open, take, isSignedIn } = await signedInTwice()
+    const rotated = await open(thief)
+    await rotated.rotate()
+    // The browser sends its former cookie: the answer with the new one is on its way.
+    await leave(await open(thief))
+    take(thief, rotated)
     expect(await isSignedIn(thief)).toBe(false)
   })
 
@@ -167,4 +193,14 @@ test('a new id ends no session of another device where the user has as many as a
   await (await open(owner)).rotate()
   take(owner)
   expect([await isSignedIn(owner), await isSignedIn(thief)]).toEqual([true, true])
+})
+
+test('a new id keeps what another request has set since the session was read', async () => {
+  const { before, thief, open, take } = await signedInTwice()
+  const [rotated, other] = [await open(thief), await open(thief)]
+  before.start = () => other.set({ user: 'ann', role: 'guest' })
+  await rotated.rotate()
+  expect(rotated.data).toEqual({ user: 'ann', role: 'guest' })
+  take(thief, rotated)
+  expect((await open(thief)).data).toEqual({ user: 'ann', role: 'guest' })
 })

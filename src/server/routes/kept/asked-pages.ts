@@ -1,5 +1,5 @@
 import { parseSearch } from '../../http/search-params.ts'
-import { isSecure } from '../../http/trusted-proxy.ts'
+import { isSecure, siteOf } from '../../http/trusted-proxy.ts'
 import type { Route } from '../../../shared/route-table.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { variantsOf } from '../../request/variants.ts'
@@ -22,7 +22,7 @@ export function askedPage({ route, params, search }: MatchedRoute, context: Requ
   const secure = isSecure(clientAddress)
   return {
     page: JSON.stringify([
-      hostOf(context),
+      siteOf(context.clientAddress),
       secure,
       route.key,
       pathname,
@@ -36,10 +36,6 @@ export function askedPage({ route, params, search }: MatchedRoute, context: Requ
   }
 }
 
-function hostOf({ clientAddress }: RequestContext): string {
-  return clientAddress.origin ?? clientAddress.host.toLowerCase()
-}
-
 /** As `askedPage`; remembers the last answer for each page without params, because most requests for it are alike. */
 export function createAskedPages(): typeof askedPage {
   /** Bound: one for each route. */
@@ -49,7 +45,7 @@ export function createAskedPages(): typeof askedPage {
     const { route, search } = page
     const { pathname } = context
     if (route.dynamic || route.definition.variants !== undefined) return askedPage(page, context)
-    const host = hostOf(context)
+    const host = siteOf(context.clientAddress)
     const secure = isSecure(context.clientAddress)
     const before = last.get(route)
     if (before?.host === host && before.secure === secure && before.pathname === pathname) {

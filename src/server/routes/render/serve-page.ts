@@ -3,6 +3,7 @@ import type { RouteView } from '../../../client/react/route-view.ts'
 import type { Config } from '../../config/config.ts'
 import { clientKey } from '../../http/client-key.ts'
 import { mainOrigin } from '../../http/public-origins.ts'
+import { isSecure, siteOf } from '../../http/trusted-proxy.ts'
 import { parseSearch } from '../../http/search-params.ts'
 import type { RawSearch } from '../../../shared/raw-search.ts'
 import { trackSearch } from '../../values/track-search.ts'
@@ -86,10 +87,17 @@ function answerBusy(
   return delayed?.then(send)
 }
 
-/** A rule may lead one URL to several pages. */
+/** A rule may lead one URL to several pages, and middleware may show another site on each host. */
 function askedDocument({ route, params, search }: MatchedRoute, context: RequestContext): AskedDocument {
   return {
-    page: JSON.stringify([route.key, context.pathname, params, context.services.site?.publicEnvHash]),
+    page: JSON.stringify([
+      siteOf(context.clientAddress),
+      isSecure(context.clientAddress),
+      route.key,
+      context.pathname,
+      params,
+      context.services.site?.publicEnvHash,
+    ]),
     search: parseSearch(search),
     queries: [context.search, search],
   }
