@@ -27,6 +27,9 @@ export { useLoaderData, useMatches, useParams, useSearch } from './hooks/use-vie
 export type { RouteMatchInfo, SearchOptions, SetSearch } from './hooks/use-view.ts'
 export { forbidden, notFound, permanentRedirect, redirect, unauthorized } from '../shared/control-flow.ts'
 export { ErrorBoundary, type ErrorBoundaryProps } from './react/error-boundary.tsx'
+export { Html, type HtmlElementName, type HtmlProps } from './react/html.tsx'
+export { html } from '../shared/protocol/html.ts'
+export type { HtmlValue } from '../shared/html-value.ts'
 export { ClientOnly, type ClientOnlyProps } from './react/client-only.tsx'
 
 // Reference: Navigation

@@ -37,6 +37,8 @@ export { redirectBack, type ReferredRequest } from './api/redirect-back.ts'
 export { external } from '../shared/external.ts'
 export { href } from '../shared/href.ts'
 export type { Href, LinkTarget } from '../shared/link-target.ts'
+export { html } from '../shared/protocol/html.ts'
+export type { HtmlValue } from '../shared/html-value.ts'
 export { UnavailableError, type UnavailableOptions } from './api/unavailable-error.ts'
 export { clientKey } from './http/client-key.ts'
 

@@ -5,6 +5,7 @@ import { MAX_TARGET_BYTES } from '../../shared/limits.ts'
 import type { HrefSearch } from '../../shared/href.ts'
 import type { Href, LinkTarget } from '../../shared/link-target.ts'
 import { RouterContext } from './contexts.ts'
+import type { Router } from './router-types.ts'
 import { withoutDefaults } from './search-defaults.ts'
 
 /**
@@ -43,23 +44,32 @@ type FormAttributes = Omit<FormHTMLAttributes<HTMLFormElement>, 'action' | 'meth
  * ```
  */
 export function Form<To extends string>(props: FormProps<To>): ReactNode {
-  const { action, replace = false, scroll, defaults, onSubmit, ...rest } = props
+  const { action, replace, scroll, defaults, onSubmit, ...rest } = props
   const router = useContext(RouterContext)
 
   function follow(event: SubmitEvent<HTMLFormElement>): void {
     onSubmit?.(event)
-    const form = event.currentTarget
-    if (router === null || event.defaultPrevented) return
-    // The address bar may be ahead of the page on screen.
-    const here = new URL(withBasePath(router.screen.href), location.href)
-    const url = submittedUrl(form, event.nativeEvent.submitter, here, defaults)
-    if (url === undefined) return
-    event.preventDefault()
-    router.navigate({ href: url.href }, { replace, scroll: scroll ?? url.pathname !== here.pathname })
+    followForm(event.currentTarget, event, router, { replace, scroll, defaults })
   }
 
   const to = action === undefined || runsScript(action) ? undefined : withBasePath(action)
   return <form {...rest} action={to} onSubmit={follow} />
+}
+
+/** Navigates in place of the browser to where a form leads, if the router can. */
+export function followForm(
+  form: HTMLFormElement,
+  event: SubmitEvent<object>,
+  router: Router | null,
+  { replace = false, scroll, defaults }: Pick<FormProps, 'replace' | 'scroll' | 'defaults'> = {},
+): void {
+  if (router === null || event.defaultPrevented) return
+  // The address bar may be ahead of the page on screen.
+  const here = new URL(withBasePath(router.screen.href), location.href)
+  const url = submittedUrl(form, event.nativeEvent.submitter, here, defaults)
+  if (url === undefined) return
+  event.preventDefault()
+  router.navigate({ href: url.href }, { replace, scroll: scroll ?? url.pathname !== here.pathname })
 }
 
 /**

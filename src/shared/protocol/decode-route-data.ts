@@ -138,22 +138,25 @@ function createRecordReader(sink: RouteDataSink, rejection: Rejection | undefine
     check(stream === streamCount && data === undefined && search === undefined)
     streamCount += 1
     return import('./decode-values.ts').then(({ createValueDecoder }) => {
-      streams.set(stream, { known, decoder: createValueDecoder(rejection), hash, size })
+      const texts: string[] = []
+      streams.set(stream, { known, decoder: createValueDecoder(rejection, (at) => texts[+at]), hash, size, texts })
     })
   }
 
-  function acceptPart({ chunk, end, text }: Members, length: number): void {
+  function acceptPart({ chunk, end, text, html }: Members, length: number): void {
     const stream = streams.get(chunk ?? end)
     check(stream !== undefined)
-    const { known, decoder, hash } = stream
+    const { known, decoder, hash, texts } = stream
     if (chunk === undefined) {
       malformedUnless(() => decoder.end())
       streams.delete(end)
       sink.settled(known.segment, { hash: hash.value(), size: stream.size })
       return
     }
-    check(isText(text))
     stream.size += length
+    // Its frame has a hash of it.
+    if (isText(html)) return void texts.push(html)
+    check(isText(text))
     hash.add(text)
     const root = malformedUnless(() => decoder.push(text))
     if (root === undefined) return
@@ -203,6 +206,8 @@ interface Stream {
   readonly known: Omit<ReceivedSegment, 'values'>
   readonly decoder: ValueDecoder
   readonly hash: TextHash
+  /** Of HTML, by mark. */
+  readonly texts: string[]
   /** Characters so far. */
   size: number
 }

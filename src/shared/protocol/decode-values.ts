@@ -1,3 +1,4 @@
+import { HtmlValue } from '../html-value.ts'
 import { BYTE_CLASSES, CONSTANTS, type NodeTag } from './value-stream.ts'
 
 /** Decodes one stream of values. After an exception, call `fail` and discard it. */
@@ -17,6 +18,9 @@ export interface ValueDecoder {
 /** Converts the server's rejection reason to that of the promise. */
 export type Rejection = (reason: unknown) => unknown
 
+/** The text of HTML that is beside the stream, by its mark. */
+export type HtmlText = (mark: string | number) => string | undefined
+
 /** Settles a promise: rejects, fulfils. */
 type Settle = readonly [reject: (reason: unknown) => void, resolve: (value: unknown) => void]
 
@@ -24,7 +28,7 @@ type Settle = readonly [reject: (reason: unknown) => void, resolve: (value: unkn
  * Decodes the text of `createValueEncoder`, in the format of `value-stream.ts`. Rejections of unused promises are
  * handled. Any text gives data or an exception, and has no other effect.
  */
-export function createValueDecoder(rejection: Rejection = (reason) => reason): ValueDecoder {
+export function createValueDecoder(rejection: Rejection = (reason) => reason, textOf?: HtmlText): ValueDecoder {
   const nodes: unknown[] = []
   const open = new Map<unknown, Settle>()
   const state = { rest: '', rooted: false }
@@ -64,7 +68,8 @@ export function createValueDecoder(rejection: Rejection = (reason) => reason): V
     const settle = open.get(promise)
     check(at === 0 || (settle !== undefined && (kept === 0 || kept === 1)))
     const first = nodes.length - at - 1
-    for (let index = at + 1; index < frame.length; index += 1) nodes.push(createNode(frame[index], open, nodes.length))
+    for (let index = at + 1; index < frame.length; index += 1)
+      nodes.push(createNode(frame[index], open, nodes.length, textOf))
     // Only after all nodes of the frame are numbered: members may refer to any of them.
     for (let index = at + 1; index < frame.length; index += 1) fillNode(nodes[first + index], frame[index] as object)
     const value = memberOf(frame[at])
@@ -102,7 +107,7 @@ export function createValueDecoder(rejection: Rejection = (reason) => reason): V
 }
 
 /** A node without its members. A promise is added to `open` under its number. */
-function createNode(node: unknown, open: Map<unknown, Settle>, number: number): unknown {
+function createNode(node: unknown, open: Map<unknown, Settle>, number: number, textOf?: HtmlText): unknown {
   if (!Array.isArray(node)) {
     check(typeof node === 'object' && node !== null)
     return node
@@ -137,6 +142,8 @@ function createNode(node: unknown, open: Map<unknown, Settle>, number: number): 
       return Symbol.for(content)
     case 'Error':
       return new Error('Redacted')
+    case 'Html':
+      return htmlOf(node, textOf)
     default:
       return bytesOf(tag, content)
   }
@@ -155,8 +162,8 @@ interface IncomingValues<Values> {
 }
 
 /** Decodes a stream whose chunks are pushed. */
-export function receiveValues<Values>(rejection?: Rejection): IncomingValues<Values> {
-  const decoder = createValueDecoder(rejection)
+export function receiveValues<Values>(rejection?: Rejection, textOf?: HtmlText): IncomingValues<Values> {
+  const decoder = createValueDecoder(rejection, textOf)
   let open = true
   let settle: readonly [resolve: (values: Values) => void, reject: (reason: unknown) => void]
   const values = new Promise<Values>((...both) => (settle = both))
@@ -181,6 +188,12 @@ export function receiveValues<Values>(rejection?: Rejection): IncomingValues<Val
     }
   }
   return { values, push, fail }
+}
+
+function htmlOf([, hash, text, mark]: readonly unknown[], textOf?: HtmlText): HtmlValue {
+  const found = text ?? textOf?.(mark as string)
+  check(typeof found === 'string')
+  return new HtmlValue(found, hash as number, typeof mark === 'string' ? mark : undefined)
 }
 
 function bytesOf(tag: string, base64: string): unknown {

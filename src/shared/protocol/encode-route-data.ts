@@ -1,5 +1,6 @@
 import { createValueEncoder, type AbortSignalLike, type PublicReason } from './encode-values.ts'
 import { isJsonValue } from './hydration-data.ts'
+import type { HtmlForm } from './value-frames.ts'
 import {
   ROUTE_DATA_VERSION,
   type RouteDataHead,
@@ -34,7 +35,10 @@ export interface RouteDataWriter {
 }
 
 /** A segment that is kept for several answers: its line, or the frames of values that JSON cannot represent. */
-export type KeptSegment = string | (SegmentMeta & { readonly segment: string; readonly frames: readonly string[] })
+export type KeptSegment = string | (SegmentMeta & { readonly segment: string; readonly frames: readonly KeptFrame[] })
+
+/** A frame, or the text of HTML in the next one. */
+type KeptFrame = string | { readonly html: string }
 
 const DEFAULT_LIFETIME_S = 60 // how long data is fresh unless a loader says otherwise; omitted from the record
 const CHUNK_LENGTH = 65_536 // characters; between the chunks of a large value, other segments can be sent
@@ -61,9 +65,13 @@ export function createRouteDataWriter(
     segment(segment, given, meta) {
       const values = statedValues(given)
       if (isJsonValue(values)) return put({ segment, ...values, ...statedMeta(meta) })
-      const encoder = createValueEncoder(values, publicReason)
+      const { formOf, framesWith } = htmlAside()
+      const encoder = createValueEncoder(values, publicReason, formOf)
       const stream = streams.length
-      const putChunks = (frame: string): void => chunksOf(stream, frame).forEach(put)
+      const putChunks = (frame: string): void =>
+        framesWith(frame)
+          .flatMap((one) => chunksOf(stream, one))
+          .forEach(put)
       put({ segment, stream, ...statedMeta(meta) })
       putChunks(encoder.root)
       const over = encoder.follow(putChunks, signal).then(() => put({ end: stream }))
@@ -95,9 +103,10 @@ export async function keepSegment(
 ): Promise<KeptSegment> {
   const values = statedValues(given)
   if (isJsonValue(values)) return lineOf({ segment, ...values, ...statedMeta(meta) })
-  const encoder = createValueEncoder(values, publicReason)
-  const frames = [encoder.root]
-  await encoder.follow((frame) => void frames.push(frame), signal)
+  const { formOf, framesWith } = htmlAside()
+  const encoder = createValueEncoder(values, publicReason, formOf)
+  const frames = [...framesWith(encoder.root)]
+  await encoder.follow((frame) => void frames.push(...framesWith(frame)), signal)
   return { segment, ...statedMeta(meta), frames }
 }
 
@@ -126,7 +135,22 @@ function lineOf(record: RouteDataRecord): string {
   return `${JSON.stringify(record)}\n`
 }
 
-function chunksOf(chunk: number, frame: string): readonly RouteDataRecord[] {
+/** HTML of one stream gets records of its own: inside of a frame its text would be escaped twice. */
+function htmlAside(): { readonly formOf: HtmlForm; readonly framesWith: (frame: string) => readonly KeptFrame[] } {
+  const texts: KeptFrame[] = []
+  let count = 0
+  return {
+    formOf({ text: html }) {
+      texts.push({ html })
+      count += 1
+      return [null, count - 1]
+    },
+    framesWith: (frame) => [...texts.splice(0), frame],
+  }
+}
+
+function chunksOf(chunk: number, frame: KeptFrame): readonly RouteDataRecord[] {
+  if (typeof frame !== 'string') return [{ chunk, ...frame }]
   const chunks: RouteDataRecord[] = []
   for (let start = 0; start < frame.length; start += CHUNK_LENGTH) {
     chunks.push({ chunk, text: frame.slice(start, start + CHUNK_LENGTH) })

@@ -1,5 +1,5 @@
 import type { TextStream } from './hydration-data.ts'
-import { createFrameWriter, type Frame, type OpenPromise } from './value-frames.ts'
+import { createFrameWriter, type Frame, type HtmlForm, type OpenPromise } from './value-frames.ts'
 
 /** An `AbortSignal`, whose type this folder does not know. */
 export interface AbortSignalLike {
@@ -44,10 +44,15 @@ const withoutReason: PublicReason = () => new Error('Redacted')
  * Encodes values for `createValueDecoder`; `value-stream.ts` describes the format. Functions and unregistered symbols
  * become `undefined`; an instance of a class becomes the result of its `toJSON`, or an object of its own properties.
  * @param publicReason called for each rejection, wherever the promise is; the browser sees only its result.
+ * @param formOf as in `createFrameWriter`.
  * @throws errors of a getter or a `toJSON` of the values.
  */
-export function createValueEncoder(values: unknown, publicReason: PublicReason = withoutReason): EncodedValues {
-  const frameOf = createFrameWriter()
+export function createValueEncoder(
+  values: unknown,
+  publicReason: PublicReason = withoutReason,
+  formOf?: HtmlForm,
+): EncodedValues {
+  const frameOf = createFrameWriter(0, formOf)
   const root = frameOf('', values)
   return { root: root.text, ...laterFrames(frameOf, root.promises, publicReason) }
 }
@@ -61,8 +66,9 @@ export function continueValues(
   open: readonly OpenPromise[],
   before: number,
   publicReason: PublicReason = withoutReason,
+  formOf?: HtmlForm,
 ): LaterFrames {
-  return laterFrames(createFrameWriter(before), open, publicReason)
+  return laterFrames(createFrameWriter(before, formOf), open, publicReason)
 }
 
 function laterFrames(

@@ -23,6 +23,9 @@ export const HYDRATION_DATA_SELECTOR = 'body>script#millrace'
 /** Name of the global list to which late chunks are pushed. */
 export const HYDRATION_DATA_GLOBAL = '__millrace'
 
+/** Attribute of elements with HTML whose text is not in the hydration data; its value is the mark there. */
+export const HTML_MARK = 'data-html-value'
+
 /** What the head of a document lacks because it is sent before everything is done. */
 export interface LateFacts {
   /** As `HydrationState.meta`, of a page whose loader was not done. */
@@ -97,8 +100,14 @@ const MAX_JSON_DEPTH = 100
  * Whether `JSON.parse(JSON.stringify(value))` returns the same value. The depth limit refuses cyclic values. Attaches a
  * no-op catch to promises on the way, so that a getter's throwaway promise cannot become an unhandled rejection.
  * @param onFresh called with new results of getters that JSON cannot represent: they may contain promises.
+ * @param isKnown whether to accept an instance of a class.
  */
-export function isJsonValue(value: unknown, depth = 0, onFresh?: (made: unknown) => void): boolean {
+export function isJsonValue(
+  value: unknown,
+  depth = 0,
+  onFresh?: (made: unknown) => void,
+  isKnown?: (instance: object) => boolean,
+): boolean {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -114,17 +123,17 @@ export function isJsonValue(value: unknown, depth = 0, onFresh?: (made: unknown)
   if (depth > MAX_JSON_DEPTH) return false
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1)
-      if (!isJsonValue(value[index], depth + 1, onFresh)) return false
+      if (!isJsonValue(value[index], depth + 1, onFresh, isKnown)) return false
     return true
   }
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) {
     if (value instanceof Promise) value.catch(() => undefined)
-    return false
+    return isKnown?.(value) === true
   }
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key]
-    if (typeof member === 'string' || isJsonValue(member, depth + 1, onFresh)) continue
+    if (typeof member === 'string' || isJsonValue(member, depth + 1, onFresh, isKnown)) continue
     if (onFresh !== undefined && typeof member === 'object') {
       const again = (value as Record<string, unknown>)[key]
       if (again !== member) [member, again].forEach(onFresh)

@@ -1,3 +1,4 @@
+import { HtmlValue } from '../html-value.ts'
 import { BYTE_CLASSES, CONSTANTS, type NodeTag } from './value-stream.ts'
 
 /** One frame. */
@@ -17,12 +18,21 @@ export type OpenPromise = readonly [number: number, promise: PromiseLike<unknown
 type Numbering = (value: unknown) => string
 
 /**
+ * How HTML is written: its text, or `null` if that is beside the stream; then its mark. A mark that is a text names the
+ * element of a document.
+ */
+export type HtmlForm = (value: HtmlValue) => readonly [text: string | null, mark?: string | number | undefined]
+
+const inPlace: HtmlForm = ({ text }) => [text]
+
+/**
  * Creates the writer of the frames of one stream.
  * @param before nodes that another writer has numbered: this one continues its stream.
+ * @param formOf default: with its text.
  * @returns a function of the text before the member, and the member's value. It throws errors of a getter or a `toJSON`
  * of the value, and then the stream is as if the frame had never begun.
  */
-export function createFrameWriter(before = 0): (start: string, value: unknown) => Frame {
+export function createFrameWriter(before = 0, formOf = inPlace): (start: string, value: unknown) => Frame {
   /** Bound: the objects of one stream, for its lifetime. */
   const numbers = new Map<unknown, number>()
 
@@ -45,7 +55,7 @@ export function createFrameWriter(before = 0): (start: string, value: unknown) =
       for (let index = 0; index < nodes.length; index += 1) {
         const node = nodes[index]
         if (isPromiseLike(node)) promises.push([first + index, node])
-        parts.push(nodeText(node, numberOf))
+        parts.push(node instanceof HtmlValue ? htmlText(node, formOf) : nodeText(node, numberOf))
       }
       return { text: `[${parts.join(',')}]\n`, promises, next: before + numbers.size }
     } catch (thrown) {
@@ -78,6 +88,13 @@ function memberText(value: unknown, numberOf: Numbering): string {
     default:
       return constantText(undefined)
   }
+}
+
+function htmlText(node: HtmlValue, formOf: HtmlForm): string {
+  return tagged(
+    'Html',
+    [node.hash, ...formOf(node)].flatMap((part) => (part === undefined ? [] : JSON.stringify(part))),
+  )
 }
 
 function constantText(value: unknown): string {
@@ -158,6 +175,7 @@ export function tagOf(node: object): NodeTag | ByteTag | undefined {
   if (node instanceof URL) return 'URL'
   if (node instanceof RegExp) return 'RegExp'
   if (node instanceof Error) return 'Error'
+  if (node instanceof HtmlValue) return 'Html'
   return BYTE_CLASSES.find((candidate) => node instanceof candidate)?.name
 }
 

@@ -24,12 +24,13 @@
  * | `["BigInt", digits]`              | a bigint                                                               |
  * | `["Symbol", key]`                 | a symbol of the global registry                                        |
  * | `["Error"]`                       | an Error, without any details                                          |
+ * | `["Html", hash, text, mark]`      | an `HtmlValue`; its text is `null` where it is beside the stream, under this mark |
  * | `["Uint8Array", base64]` and such | bytes, as the class of that name in `BYTE_CLASSES`                     |
  */
 
 /** The first element of a node that is an array. */
 export type NodeTag =
-  '' | 'Sparse' | 'Map' | 'Set' | 'Promise' | 'Date' | 'URL' | 'RegExp' | 'BigInt' | 'Symbol' | 'Error'
+  '' | 'Sparse' | 'Map' | 'Set' | 'Promise' | 'Date' | 'URL' | 'RegExp' | 'BigInt' | 'Symbol' | 'Error' | 'Html'
 
 /** Members without a node: the one at index `n` is written `[-1 - n]`. */
 export const CONSTANTS: readonly unknown[] = [undefined, Number.NaN, Infinity, -Infinity, -0]

@@ -16,7 +16,7 @@ function sinkOver(options: { readonly addsLater?: boolean } = {}) {
     onDrain: (listener) => void (state.drain = listener),
   }
   const ended = (): void => void (state.told += 1)
-  const additions = { head: '<HEAD>', tail: '<TAIL>', before: () => '', ended }
+  const additions = { head: '<HEAD>', tail: () => '<TAIL>', before: () => '', ended }
   const sink = new DocumentSink(body, additions, options.addsLater ?? false)
   return { sink, sent, state, html: () => sent.join('') }
 }

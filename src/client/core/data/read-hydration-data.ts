@@ -1,4 +1,5 @@
 import {
+  HTML_MARK,
   HYDRATION_DATA_GLOBAL,
   HYDRATION_DATA_SELECTOR,
   HYDRATION_DATA_VERSION,
@@ -33,7 +34,10 @@ interface LateChunks {
 /** The values that inline scripts push while the document is still loading. */
 async function readLateValues(chunks: HydrationState['chunks']): Promise<HydrationValues> {
   const { receiveValues } = await import('../../../shared/protocol/decode-values.ts')
-  const { values, push, fail } = receiveValues<HydrationValues>(serverFailure)
+  const { values, push, fail } = receiveValues<HydrationValues>(
+    serverFailure,
+    (mark) => document.querySelector(`[${HTML_MARK}="${mark}"]`)?.innerHTML,
+  )
   const global = self as { [HYDRATION_DATA_GLOBAL]?: LateChunks }
   chunks?.forEach(push)
   global[HYDRATION_DATA_GLOBAL]?.forEach?.(push)

@@ -6,8 +6,8 @@ import { DOCUMENT_END, headStart } from './document-markup.ts'
 interface SinkAdditions {
   /** Tags for the start of the head. */
   readonly head: string
-  /** Markup after the shell: hydration data and bootstrap script. */
-  readonly tail: string
+  /** Markup after the shell: hydration data and bootstrap script. Called once, and what it adds follows. */
+  tail(shell: Buffer): string
   /** Elements that belong before the next flush; the first are put into the head. */
   before(): string
   /** Called when the whole document has been written. */
@@ -76,8 +76,9 @@ export class DocumentSink extends EventEmitter {
       if (chunk.length > 0) this.#body.write(chunk)
       return
     }
-    this.#shellSent = true
     const at = headStart(chunk.toString('latin1', 0, HEAD_SEARCH_BYTES))
+    const tail = this.#additions.tail(chunk)
+    this.#shellSent = true
     const waiting = this.#waiting.join('')
     this.#waiting = []
     this.#body.write(
@@ -85,7 +86,7 @@ export class DocumentSink extends EventEmitter {
         chunk.subarray(0, at),
         Buffer.from(this.#additions.head + before),
         chunk.subarray(at),
-        Buffer.from(this.#additions.tail + waiting),
+        Buffer.from(tail + waiting),
       ]),
     )
   }

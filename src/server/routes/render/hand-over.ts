@@ -36,7 +36,7 @@ export async function handOver(
   leaveIfPrivate(html, parts, context, making)
   if (!isWhole) return keepShell(slots, parts, context, making)
   const data = parts.hydrationDataForAll?.() ?? parts.hydrationData
-  const element = data.complete === undefined ? data.element : await data.complete()
+  const element = data.complete === undefined ? data.element : await data.complete(html)
   if (making.reason !== undefined) making.leave(making.reason)
   const isLate = data.start !== undefined
   const document = composeDocument(html, { ...parts, besides, nonce: '', isLate, chunks: '' })

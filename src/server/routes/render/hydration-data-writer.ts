@@ -8,9 +8,11 @@ import {
   type RejectedValue,
 } from '../../../shared/protocol/hydration-data.ts'
 import { continueValues, createValueEncoder, type LaterFrames } from '../../../shared/protocol/encode-values.ts'
-import type { OpenPromise } from '../../../shared/protocol/value-frames.ts'
+import { createFrameWriter, type OpenPromise } from '../../../shared/protocol/value-frames.ts'
 import type { SegmentMeta } from '../../../shared/protocol/route-data.ts'
+import { HtmlValue } from '../../../shared/html-value.ts'
 import { layoutId, shownChain, type RouteView } from '../../../client/react/route-view.ts'
+import type { HtmlMarks } from './html-marks.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { lateSessions } from '../../request/noted-sessions.ts'
@@ -21,13 +23,18 @@ import { escapeJson } from '../../request/answer/escape-json.ts'
 export interface HydrationData {
   /** The script element for the shell; depends only on the answer's content. */
   readonly element: string
-  /** Starts the chunks of values that JSON cannot represent; absent if the element contains everything. */
-  readonly start?: (emit: (script: string) => void) => Promise<void>
+  /**
+   * Starts the chunks of values that JSON cannot represent; absent if the element contains everything.
+   * @param markup of the document, up to its hydration data. Default: nothing, as if it showed no HTML of the values.
+   */
+  readonly start?: (emit: (script: string) => void, markup?: string) => Promise<void>
+  /** The element with all values; present if HTML is the only one that JSON cannot represent. */
+  readonly settled?: (markup?: string) => string
   /**
    * The element with all values, once nothing is pending: for a document without scripts of its own. Absent as `start`.
    * @throws {RequestAborted} if one is rejected, because all visitors would get that.
    */
-  readonly complete?: () => Promise<string>
+  readonly complete?: (markup?: string) => Promise<string>
   /** The element with these chunks of the values; more may follow as scripts. */
   readonly withChunks: (chunks: readonly string[]) => string
 }
@@ -43,6 +50,8 @@ export interface HydrationExtras {
   readonly posted?: HydrationValues['posted'] | undefined
   /** Of a page whose loader is not done. */
   readonly late?: HydrationValues['late']
+  /** What the document shows of the HTML in its values. */
+  readonly html?: Pick<HtmlMarks, 'formIn'> | undefined
   /** Of a document that is streamed; its deadline in ms. */
   readonly streamed?: Required<Pick<HydrationState, 'deadline' | 'react'>> | undefined
 }
@@ -98,11 +107,14 @@ function createHydrationData(
   extras: HydrationExtras,
 ): HydrationData {
   const { params, search, data, origin, outcome } = view
-  const { metas, posted, streamed, late } = extras
+  const { metas, posted, streamed, late, html } = extras
   const isForAll = context.making !== undefined
   const own: HydrationValues = { search, data, ...(posted === undefined ? {} : { posted }) }
-  const plain = late === undefined && isJsonValue(own)
-  const facts = late ?? (plain || isForAll ? undefined : lateSessions(Object.values(data), context))
+  const found = { html: false }
+  const isSettled =
+    late === undefined && isJsonValue(own, 0, undefined, (one) => one instanceof HtmlValue && (found.html = true))
+  const plain = isSettled && !found.html
+  const facts = late ?? (isSettled || isForAll ? undefined : lateSessions(Object.values(data), context))
   const values = facts === undefined ? own : { ...own, late: facts }
   refuseLostValues(data)
   const isShell = isForAll && streamed !== undefined // each visitor's own follow
@@ -123,11 +135,15 @@ function createHydrationData(
   return {
     element,
     withChunks,
-    async complete() {
-      const encoder = createValueEncoder(values, (reason): RejectedValue => {
+    ...(isSettled && {
+      settled: (markup = '') => withChunks([createFrameWriter(0, html?.formIn(markup))('', values).text]),
+    }),
+    async complete(markup = '') {
+      const rejected = (reason: unknown): RejectedValue => {
         context.making?.note('failed')
         return { digest: reportFailure(reason, context, 'deferred') }
-      })
+      }
+      const encoder = createValueEncoder(values, rejected, html?.formIn(markup))
       const chunks = [encoder.root]
       const gone = new AbortController()
       context.onAbort((reason) => gone.abort(reason))
@@ -135,9 +151,9 @@ function createHydrationData(
       if (gone.signal.aborted) throw gone.signal.reason
       return withChunks(chunks)
     },
-    start(emit) {
+    start(emit, markup = '') {
       const push = (chunk: string | null): void => emit(pushScript(chunk, context.nonce))
-      const encoder = createValueEncoder(values, rejectedIn(context))
+      const encoder = createValueEncoder(values, rejectedIn(context), html?.formIn(markup))
       push(encoder.root)
       return followValues(encoder, push, context)
     },
@@ -149,10 +165,11 @@ export function startSlots(
   open: readonly OpenPromise[],
   before: number,
   context: RequestContext,
+  html: Pick<HtmlMarks, 'formIn'>,
 ): NonNullable<HydrationData['start']> {
   return (emit) => {
     const push = (chunk: string | null): void => emit(pushScript(chunk, context.nonce))
-    return followValues(continueValues(open, before, rejectedIn(context)), push, context)
+    return followValues(continueValues(open, before, rejectedIn(context), html.formIn('')), push, context)
   }
 }
 

@@ -13,6 +13,7 @@ import { withForms } from './form-target.ts'
 import { holeStyles } from './hole-styles.ts'
 import { prerenderShell, type HeldPromise } from './prerender-shell.ts'
 import { idPrefix, type Thrown } from './render-attempt.ts'
+import type { HtmlMarks } from './html-marks.ts'
 import type { HydrationExtras } from './hydration-data-writer.ts'
 import { givenToPage, type DocumentParts } from './send-document.ts'
 import { storeValues } from './store-values.ts'
@@ -26,6 +27,7 @@ interface SharedRender {
   prepare(data: RouteView['data']): {
     readonly tree: ReactNode
     readonly forms: FormTarget
+    readonly html: HtmlMarks
     readonly partsOf: () => Pick<DocumentParts, 'assets' | 'inserted' | 'metadata'>
   }
   /** As `DocumentRequest`: after rendering. */
@@ -62,6 +64,7 @@ export async function makeShell(
       slots.has(id) ? { ...(value as object), visitor: hold() } : value,
     ])
     prepared = render.prepare(Object.fromEntries(own))
+    prepared.html.begin(react.identifierPrefix)
     return prepared.tree
   }
   const made = await prerenderShell(treeOf, react.identifierPrefix, {
@@ -75,7 +78,7 @@ export async function makeShell(
   if (inserted.hasNonce()) return { reason: 'nonce' }
   const { html, postponed, scripts } = made
   const search = render.searchForAll(prepared.forms.namesQuery === true)
-  const { values, chunks } = await storeValues({ search, data }, slots)
+  const { values, chunks } = await storeValues({ search, data }, slots, prepared.html.formIn(html))
   const element = render.partsOf({ deadline: render.deadline, react }).hydrationData.withChunks(chunks)
   const at = headStart(html)
   const head = html.slice(0, at) + assets.head('', true, holeStyles('', textsOf(context))) + besides

@@ -46,15 +46,32 @@ export interface DocumentParts {
 
 /** Sends a complete document: with its length, an ETag, and 304 if the client already has it. */
 export function sendWhole(html: string, parts: DocumentParts, context: RequestContext): Promise<void> | undefined {
-  const { start } = parts.hydrationData
-  if (start === undefined) return new WholeDocument(html, '', parts, context).send()
-  let chunks = ''
-  return start((script) => (chunks += script)).then(() => new WholeDocument(html, chunks, parts, context).send())
+  const { start, settled } = parts.hydrationData
+  const element = settled?.(html)
+  if (start === undefined || element !== undefined) {
+    return new WholeDocument(
+      html,
+      { element: element ?? parts.hydrationData.element, chunks: '' },
+      parts,
+      context,
+    ).send()
+  }
+  const values = { element: parts.hydrationData.element, chunks: '' }
+  const sending = start((script) => (values.chunks += script), html)
+  return sending.then(() => new WholeDocument(html, values, parts, context).send())
+}
+
+/** The hydration data of a complete document. */
+interface WholeData {
+  readonly element: string
+  /** Scripts with values that were pending; they have the nonce. */
+  readonly chunks: string
 }
 
 /** A complete document that is about to be sent. */
 class WholeDocument {
   readonly #html: string
+  readonly #element: string
   readonly #parts: DocumentParts
   readonly #context: RequestContext
   readonly #caching: Caching
@@ -62,18 +79,19 @@ class WholeDocument {
   readonly #composed: ComposedDocument
   readonly #etag: string | undefined
 
-  constructor(html: string, chunks: string, parts: DocumentParts, context: RequestContext) {
+  constructor(html: string, { element, chunks }: WholeData, parts: DocumentParts, context: RequestContext) {
     const { hydrationData, status } = parts
     this.#html = html
+    this.#element = element
     this.#parts = parts
     this.#context = context
-    this.#caching = wholeCaching(parts, context)
+    this.#caching = wholeCaching(parts, chunks === '', context)
     this.#nonce = this.#caching.shared ? '' : context.nonce
     const isLate = hydrationData.start !== undefined
     this.#composed = composeDocument(html, { ...parts, besides: besidesOf(parts), nonce: this.#nonce, isLate, chunks })
     const late = chunks === '' ? '' : chunks.replaceAll(context.nonce, '')
     const hasTag = status === 200 && context.req.method !== 'POST'
-    this.#etag = hasTag ? this.#tagOf(hydrationData.element + late) : undefined
+    this.#etag = hasTag ? this.#tagOf(element + late) : undefined
   }
 
   send(): Promise<void> | undefined {
@@ -115,7 +133,7 @@ class WholeDocument {
   }
 
   /** @param element replaces the hydration data of this visitor. */
-  #body(element = this.#parts.hydrationData.element): readonly string[] {
+  #body(element = this.#element): readonly string[] {
     return this.#composed.pieces(element)
   }
 
@@ -136,7 +154,8 @@ class WholeDocument {
     if (!this.#caching.shared || context.audience.personal !== undefined || !isForAll(context)) return
     const lifetime = documentLifetime(this.#caching.value)
     if (lifetime === undefined) return
-    const other = hydrationDataForAll?.()?.element
+    const forAll = hydrationDataForAll?.()
+    const other = forAll?.settled?.(this.#html) ?? forAll?.element
     const etag = other === undefined ? this.#etag : this.#tagOf(other)
     keep({
       etag,
@@ -173,10 +192,10 @@ export function negotiate(context: RequestContext, offered?: readonly Encoding[]
   return negotiateEncoding(context.req.headers['accept-encoding'] as string | undefined, offered)
 }
 
-function wholeCaching(parts: DocumentParts, context: RequestContext): Caching {
-  const { forms, hydrationData, inserted } = parts
+function wholeCaching(parts: DocumentParts, isSettled: boolean, context: RequestContext): Caching {
+  const { forms, inserted } = parts
   const caching = takeCaching(parts, context)
-  const isForAll = hydrationData.start === undefined && !inserted.hasNonce() && !forms.hasCallKey
+  const isForAll = isSettled && !inserted.hasNonce() && !forms.hasCallKey
   return isForAll ? caching : ofOneVisitor(caching, context)
 }
 

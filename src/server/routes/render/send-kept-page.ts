@@ -66,7 +66,7 @@ export function sendKeptPage(
       about,
       start() {
         const { data, open } = start()
-        return { live: render(data), start: startSlots(open, values.next, context) }
+        return { live: render(data), start: startSlots(open, values.next, context, inserted.html) }
       },
     },
     context,

@@ -10,7 +10,7 @@ import type { InsertedHtml } from './inserted-html.ts'
 import type { LiveStream } from './render-attempt.ts'
 import type { DocumentAssets } from './route-assets.ts'
 import { documentHeaders, negotiate, takeCaching } from './send-document.ts'
-import { followStream } from './send-stream.ts'
+import { followStream, startValues } from './send-stream.ts'
 
 /** What one visitor gets beside a kept shell. */
 interface ShellParts {
@@ -44,11 +44,12 @@ export function sendShell(shell: StoredShell, parts: ShellParts, context: Reques
   const body = gzip === undefined ? createBodyStream(res, undefined) : continueGzip(res, gzip)
   const sink = new DocumentSink(
     body,
-    { head: '', tail: '', before: inserted.take, ended: () => context.place.noteUnread?.(body.unread()) },
+    { head: '', tail: () => '', before: inserted.take, ended: () => context.place.noteUnread?.(body.unread()) },
     true,
   )
   sink.open(gzip === undefined ? shell.body : undefined)
   sink.add(assets.bootstrap(nonce))
   const slots = start()
-  followStream(slots.live, sink, slots, context)
+  startValues(slots.start, sink, context)
+  followStream(slots.live, sink, context)
 }

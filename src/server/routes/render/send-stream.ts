@@ -31,28 +31,39 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
     return
   }
   const body = createBodyStream(res, encoding)
+  const { element, start } = hydrationData
   const sink = new DocumentSink(
     body,
     {
       head:
         assets.head(nonce, hydrationData.start !== undefined, holeStyles(nonce, textsOf(context))) +
         jsonLdTags(metadata),
-      tail: hydrationData.element + assets.bootstrap(nonce),
+      tail(shell) {
+        startValues(start, sink, context, () => shell.toString('latin1'))
+        return element + assets.bootstrap(nonce)
+      },
       before: inserted.take,
       ended: () => context.place.noteUnread?.(body.unread()),
     },
-    hydrationData.start !== undefined,
+    start !== undefined,
   )
-  followStream(live, sink, hydrationData, context)
+  followStream(live, sink, context)
 }
 
-/** Sends what React renders into a document that has begun, and the values for its hydration. */
-export function followStream(
-  live: LiveStream | undefined,
+/** Sends values that JSON cannot represent. @param shell the markup before them. */
+export function startValues(
+  start: HydrationData['start'],
   sink: DocumentSink,
-  { start }: Pick<HydrationData, 'start'>,
   context: RequestContext,
+  shell = () => '',
 ): void {
+  start?.((script) => sink.add(script), shell())
+    .catch((thrown: unknown) => reportFailure(context.aborted ?? thrown, context, 'deferred'))
+    .finally(() => sink.endAdding())
+}
+
+/** Sends what React renders into a document that has begun. */
+export function followStream(live: LiveStream | undefined, sink: DocumentSink, context: RequestContext): void {
   const texts = textsOf(context)
   // Named before it is assigned: written in place, it would keep the request alive for long (docs/decisions/0028).
   const tellLate = (thrown: unknown): string | undefined => {
@@ -68,9 +79,6 @@ export function followStream(
   context.onAbort((reason) => {
     if (reason.cause === 'gone') sink.destroy()
   })
-  start?.((script) => sink.add(script))
-    .catch((thrown: unknown) => reportFailure(context.aborted ?? thrown, context, 'deferred'))
-    .finally(() => sink.endAdding())
   if (live === undefined) return sink.end()
   live.stream.pipe(sink as unknown as NodeJS.WritableStream)
   live.whenRendered(() => sink.letFlow())

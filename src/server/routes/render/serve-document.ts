@@ -27,6 +27,7 @@ import { formTarget, withForms, type FormTarget } from './form-target.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { retryHeaders } from '../../request/answer/judge-thrown.ts'
 import { createHydrationDataWriter, type HydrationExtras } from './hydration-data-writer.ts'
+import type { HtmlMarks } from './html-marks.ts'
 import { createInsertedHtml } from './inserted-html.ts'
 import { giveUp, idPrefix, renderStream, renderWhole, type Live, type Thrown, type Whole } from './render-attempt.ts'
 import { handOver } from './hand-over.ts'
@@ -146,6 +147,7 @@ function fallBack(view: RouteView, stopped: Stopped, context: RequestContext): A
 interface Rendering {
   readonly tree: ReactNode
   readonly forms: FormTarget
+  readonly html: HtmlMarks
   /** @param posted the state for React. */
   readonly partsOf: (posted?: DocumentRequest['posted'], streamed?: HydrationExtras['streamed']) => DocumentParts
 }
@@ -279,6 +281,7 @@ class DocumentRendering {
         routeTree({ document, view: { ...view, location: forms }, modules, metadata }),
       ),
       forms,
+      html: inserted.html,
       partsOf: (posted, streamed) => ({
         status:
           failure?.status ?? (posted !== undefined && posted.status > 200 ? posted.status : statusOf(view.outcome)),
@@ -291,12 +294,13 @@ class DocumentRendering {
           posted: posted?.state,
           streamed,
           late: view.outcome === undefined ? request.late : undefined,
+          html: inserted.html,
         }),
         hydrationDataForAll: () => {
           const search = request.searchForAll?.(forms.namesQuery === true)
           return search === undefined || search === request.search
             ? undefined
-            : this.#hydrationDataOf({ ...view, search }, route, context, { metas })
+            : this.#hydrationDataOf({ ...view, search }, route, context, { metas, html: inserted.html })
         },
         forms,
         keep,
@@ -306,7 +310,7 @@ class DocumentRendering {
   }
 
   async #stream(
-    { tree, forms }: Rendering,
+    { tree, forms, html }: Rendering,
     request: DocumentRequest,
     context: RequestContext,
   ): Promise<Thrown | Streamed> {
@@ -315,6 +319,7 @@ class DocumentRendering {
     const whole = isCrawler(context.req.headers['user-agent'])
     const render = (to: FormTarget, toTheEnd: () => boolean) => {
       to.isStreamed = true
+      html.begin(idPrefix(context.nonce))
       return withForms(to, () => renderStream(tree, context, toTheEnd, posted?.state))
     }
     // The posted form may be inside a pending boundary, or have another key here.

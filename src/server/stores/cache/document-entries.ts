@@ -290,7 +290,7 @@ function bytesOf({ key, document, data, answers }: Entry): number {
   if (data === undefined || data instanceof Promise) return bytes
   for (const segment of data.segments.values()) {
     if (typeof segment === 'string') bytes += segment.length
-    else for (const frame of segment.frames) bytes += frame.length
+    else for (const frame of segment.frames) bytes += (typeof frame === 'string' ? frame : frame.html).length
   }
   return bytes
 }
