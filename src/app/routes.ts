@@ -95,6 +95,10 @@ export const routes = defineRoutes({
     page: () => import('./lab/shell/page.tsx'),
     loader: () => import('./lab/shell/loader.server.ts'),
   },
+  '/(site)/lab/html/[key]': {
+    page: () => import('./lab/html/page.tsx'),
+    loader: () => import('./lab/html/loader.server.ts'),
+  },
   '/(site)/lab/inspector': { page: () => import('./lab/inspector/page.tsx') },
 
   '/(site)/lab/redirect/temporary': {

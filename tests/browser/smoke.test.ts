@@ -44,6 +44,7 @@ const VISITS: Readonly<Record<string, Visit>> = {
   '/(site)/lab/shared/[key]': { path: '/lab/shared/a' },
   '/(site)/lab/kept/[key]': { path: '/lab/kept/a' },
   '/(site)/lab/shell/[key]': { path: '/lab/shell/a' },
+  '/(site)/lab/html/[key]': { path: '/lab/html/1', shows: '[data-testid="rendered-html"]' },
   '/(site)/lab/early': { path: '/lab/early?delay=20' },
   '/(site)/lab/inspector': { path: '/lab/inspector' },
   '/(site)/lab/redirect/temporary': { path: '/lab/redirect/temporary', lands: '/lab/landed' },

@@ -148,6 +148,12 @@ export const LAB_GROUPS: readonly LabGroup[] = [
         look: 'The server caches the page for all visitors. The name in your cookie “visitor” follows in the same response.',
       },
       {
+        href: '/lab/html/1',
+        pattern: '/lab/html/[key]',
+        title: 'HTML of the server',
+        look: 'Text that is HTML already is in the document once. Links in it work as all others do.',
+      },
+      {
         href: '/lab/inspector',
         title: 'The inspector',
         look: "The development panel's tables in production: screen, cache, requests, actions, prefetches. Needs JavaScript.",
