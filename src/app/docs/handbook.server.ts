@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { href, type Href } from 'millrace'
+import { href, html, type Href, type HtmlValue } from 'millrace'
 import {
   ChapterError,
   compareChapters,
@@ -32,7 +32,7 @@ export interface Chapter {
   /** The Markdown without the front matter. */
   readonly body: string
   /** The body as HTML, escaped where the Markdown held any. */
-  readonly html: string
+  readonly html: HtmlValue
   /** The headings below the title, in order. */
   readonly headings: readonly Heading[]
 }
@@ -147,7 +147,9 @@ function asChapter(
   render: (body: string) => ReturnType<typeof renderMarkdown>,
 ): Chapter {
   const slug = name === 'index' ? '' : name
-  return { slug, path: chapterPath(name), title, group, order, body, ...render(body) }
+  const rendered = render(body)
+  const { headings } = rendered
+  return { slug, path: chapterPath(name), title, group, order, body, html: html(rendered.html), headings }
 }
 
 /** Path of a chapter by its file's path without the ending. */

@@ -1,21 +1,19 @@
-import { useEffect, useMemo, useRef } from 'react'
-import { trustedProse } from './trusted-prose.ts'
+import { useEffect, useRef } from 'react'
+import { Html, type HtmlValue } from 'millrace'
 import './prose.css'
 
 const SHOWN_MS = 2_000 // "Copied" is read by then
 
 /** The text of a chapter: our own Markdown, rendered on the server with raw HTML escaped. Another text needs another `key`. */
-export function Prose({ html }: { readonly html: string }) {
+export function Prose({ html }: { readonly html: HtmlValue }) {
   const element = useRef<HTMLDivElement>(null)
-  // React writes the HTML again for another object, and the buttons would be lost.
-  const markup = useMemo(() => ({ __html: trustedProse(html) }), [html])
   useEffect(() => {
     const root = element.current
     if (root === null) return undefined
     const ends = [watchScrolling(root), addCopyButtons(root)]
     return () => ends.forEach((end) => end())
   }, [])
-  return <div ref={element} className="prose" dangerouslySetInnerHTML={markup} />
+  return <Html ref={element} value={html} className="prose" />
 }
 
 /** Makes what scrolls sideways reachable by keyboard, and nothing else. */

@@ -1,11 +1,11 @@
-import { trustedProse } from '../docs/trusted-prose.ts'
+import { Html, type HtmlValue } from 'millrace'
 import styles from './file-tabs.module.css'
 
 /** A source file, ready to be shown. */
 export interface SourceFile {
   readonly name: string
   /** Its code as HTML, highlighted and escaped on the server. */
-  readonly html: string
+  readonly html: HtmlValue
 }
 
 /** Props of `FileTabs`. */
@@ -29,13 +29,13 @@ export function FileTabs({ group, files, first }: FileTabsProps) {
             <code>{name}</code>
           </label>
           {/* Our own sources, highlighted on the server. */}
-          <div
+          <Html
+            value={html}
             className={styles['code']}
-            // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, so the keyboard must reach it
+            // It scrolls, so the keyboard must reach it.
             tabIndex={0}
             role="group"
             aria-label={name}
-            dangerouslySetInnerHTML={{ __html: trustedProse(html) }}
           />
         </div>
       ))}

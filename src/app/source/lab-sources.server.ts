@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path/posix'
+import { html } from 'millrace'
 import { sourceName } from '../lab/source-name.ts'
 import type { SourceFile } from '../site/file-tabs.tsx'
 
@@ -37,7 +38,7 @@ export async function sourceFiles(pattern: string): Promise<readonly SourceFile[
     ['routes.ts', entry.replaceAll(/^ {2}/gm, '')] as const,
     ...paths.map((path, index) => [path.slice(dirname(path).length + 1), texts[index] ?? ''] as const),
   ]
-  return sources.map(([name, code]) => ({ name, html: preBlock(code.trim(), 'tsx') }))
+  return sources.map(([name, code]) => ({ name, html: html(preBlock(code.trim(), 'tsx')) }))
 }
 
 /** The components beside a page that call its actions, then the actions. */

@@ -55,7 +55,7 @@ describe('a folder of chapters', () => {
     const [first, faulty] = await handbook.chapters()
     expect(first).toMatchObject({ title: 'First' })
     expect(faulty).toMatchObject({ path: '/docs/later', title: 'later.md' })
-    expect(faulty?.html).toContain('This chapter cannot be shown. later.md: begin the file with front matter')
+    expect(faulty?.html.text).toContain('This chapter cannot be shown. later.md: begin the file with front matter')
     writeFileSync(join(folder, 'later.md'), chapter('Mended', 2))
     nowMs = 1_000
     expect((await handbook.chapters()).map(({ title }) => title)).toEqual(['First', 'Mended'])
@@ -77,7 +77,7 @@ describe('the handbook of this project', () => {
 
   it('has no chapter that cannot be shown', async () => {
     const chapters = await createHandbook(folder, () => 0).chapters()
-    expect(chapters.filter(({ html }) => html.includes('cannot be shown')).map(({ title }) => title)).toEqual([])
+    expect(chapters.filter(({ html }) => html.text.includes('cannot be shown')).map(({ title }) => title)).toEqual([])
     expect(chapters.length).toBeGreaterThan(20)
   })
 
@@ -85,7 +85,7 @@ describe('the handbook of this project', () => {
     const chapters = await createHandbook(folder, () => 0).chapters()
     const ids = new Map(chapters.map(({ path, headings }) => [path, new Set(headings.map(({ id }) => id))]))
     const links = chapters.flatMap(({ path, html }) =>
-      [...html.matchAll(/href="(\/docs[^"#]*)?(?:#([^"]*))?"/g)].map(([, to, id]) => ({
+      [...html.text.matchAll(/href="(\/docs[^"#]*)?(?:#([^"]*))?"/g)].map(([, to, id]) => ({
         from: path,
         to: to ?? path,
         id,
@@ -100,7 +100,9 @@ describe('the handbook of this project', () => {
   it('links to no page of the lab that is not there', async () => {
     const table = createRouteTable(routes)
     const chapters = await createHandbook(folder, () => 0).chapters()
-    const links = chapters.flatMap(({ html }) => [...html.matchAll(/href="(\/lab[^"?#]*)/g)].map(([, to = '']) => to))
+    const links = chapters.flatMap(({ html }) =>
+      [...html.text.matchAll(/href="(\/lab[^"?#]*)/g)].map(([, to = '']) => to),
+    )
     expect(links.length).toBeGreaterThan(10)
     // Two of the lab's paths are rules and not pages.
     const rulePaths = /^\/lab\/(?:old|alias)\//
