@@ -120,6 +120,13 @@ describe('HTML that a page shows', () => {
         <Named data={data} />
       </Suspense>,
     ]
+    const Own = ({ data }: { readonly data: Data }) => [use(data.visitor).name, <Shown key="1" data={data} />]
+    const twice: Shape = ({ data }) => [
+      <Shown key="1" data={data} />,
+      <Suspense key="2">
+        <Own data={data} />
+      </Suspense>,
+    ]
     const loader = ({ cache }: LoaderArgs) => {
       cache({ shared: { seconds: 60 } })
       return { body: html(TEXT), later: soon() }
@@ -134,6 +141,7 @@ describe('HTML that a page shows', () => {
     const site = tinyApp({
       routes: {
         '/slot': { cache: 'shared', page: page(shape), loader: moduleOf({ loader, visitor: nameInCookie }) },
+        '/both': { cache: 'shared', page: page(twice), loader: moduleOf({ loader, visitor: nameInCookie }) },
         '/deferred': { cache: 'shared', page: page(deferred), loader: moduleOf({ loader }) },
       } as never,
     })
@@ -147,6 +155,11 @@ describe('HTML that a page shows', () => {
       expect([statusOf(answer as never), countIn(text)]).toEqual([expect.stringContaining('hit'), 1])
       expect(text).toMatch(/<article class="prose" data-html-value="\w+">/)
     }
+    await visit(site, '/both', { Cookie: 'visitor=ann' })
+    const { text: both } = await visit(site, '/both', { Cookie: 'visitor=ann' })
+    const [, mark] = /data-html-value="(\w+)"/.exec(both) ?? []
+    // The part for the visitor has the mark that the value has in the browser.
+    expect(both.split(`data-html-value="${mark}"`)).toHaveLength(3)
     const { records } = await getData(site.app, '/_m/data/slot', { Cookie: 'visitor=ann' })
     expect(records).toContainEqual({ chunk: 0, html: TEXT })
   })

@@ -10,10 +10,11 @@ import { isBalanced } from './balanced-html.ts'
 export interface HtmlMarks {
   /**
    * Begins again, for another attempt to render.
-   * @param prefix of the marks. Unpredictable for a document that is not sent at once: no HTML of a later part then has
-   * such a mark. Default: none, and `formIn` sees the whole document.
+   * @param prefix of the marks, for a document that is not sent at once. Unpredictable: no HTML of a later part then has such
+   * a mark. Default: none, and `formIn` sees the whole document.
+   * @param known marks that values of this document have already, by hash.
    */
-  begin(prefix?: string): void
+  begin(prefix?: string, known?: ReadonlyMap<number, string>): void
   /**
    * The mark for the element of a value; call it for each element.
    * @param tag its name.
@@ -22,43 +23,54 @@ export interface HtmlMarks {
   markOf(value: HtmlValue, tag: string): string | undefined
   /** How values are written behind this markup. */
   formIn(markup: string): HtmlForm
+  /** The marks so far, by hash. */
+  byHash(): ReadonlyMap<number, string>
+}
+
+/** What is known of one text. */
+interface MarkedText {
+  readonly hash: number
+  /** Of all its elements, on the server and in the browser. */
+  readonly mark: string | undefined
+  /** Whether the values have it too. */
+  inValues: boolean
 }
 
 /** @param onUnbalanced called for each value whose text a browser may not find in its element. */
 export function createHtmlMarks(onUnbalanced?: (value: HtmlValue, tag: string) => void): HtmlMarks {
-  /** Bound: the values of one document. */
-  const marks = new Map<string, string>()
-  let elements = 0
-  let prefix = ''
-  // By its text: a value from a cache is another object for each reader.
-  const numberOf = ({ text }: HtmlValue): string => {
-    const mark = marks.get(text) ?? prefix + String(marks.size)
-    marks.set(text, mark)
-    return mark
+  /** By text, because a value from a cache is another object for each reader. Bound: the values of one document. */
+  const texts = new Map<string, MarkedText>()
+  const state = { elements: 0, prefix: '', known: new Map() as ReadonlyMap<number, string> }
+  const add = ({ text, hash }: HtmlValue, isMarked: boolean, inValues: boolean): MarkedText => {
+    const mark = state.known.get(hash) ?? (isMarked ? state.prefix + String(texts.size) : undefined)
+    const marked = { hash, mark, inValues }
+    texts.set(text, marked)
+    return marked
   }
   return {
-    begin(of = '') {
-      marks.clear()
-      elements = 0
-      prefix = of
+    begin(prefix = '', known = new Map()) {
+      texts.clear()
+      Object.assign(state, { elements: 0, prefix, known })
     },
     markOf(value, tag) {
-      if (!isKnownBalanced(value, tag)) {
-        onUnbalanced?.(value, tag)
-        return undefined
-      }
-      elements += 1
-      return numberOf(value)
+      const isSafe = isKnownBalanced(value, tag)
+      if (!isSafe) onUnbalanced?.(value, tag)
+      const marked = texts.get(value.text) ?? add(value, isSafe, false)
+      marked.inValues ||= !isSafe
+      if (marked.mark !== undefined) state.elements += 1
+      return marked.mark
     },
     formIn(markup) {
       // Without a prefix HTML could have such an attribute by itself; then the marks are not to be trusted.
-      const count = elements === 0 ? 0 : markup.split(ATTRIBUTE).length - 1
-      const isTrusted = prefix !== '' || count === elements
+      const count = state.elements === 0 ? 0 : markup.split(ATTRIBUTE).length - 1
+      const isTrusted = count > 0 && (state.prefix !== '' || count === state.elements)
       return (value) => {
-        const mark = numberOf(value)
-        return isTrusted && count > 0 && markup.includes(`${HTML_MARK}="${mark}"`) ? [null, mark] : [value.text, mark]
+        // An element that comes later has the mark as well, so that hydration finds it as it is.
+        const { mark, inValues } = texts.get(value.text) ?? add(value, state.prefix !== '', true)
+        return !inValues && isTrusted && markup.includes(`${HTML_MARK}="${mark}"`) ? [null, mark] : [value.text, mark]
       }
     },
+    byHash: () => new Map([...texts.values()].flatMap(({ hash, mark }) => (mark === undefined ? [] : [[hash, mark]]))),
   }
 }
 

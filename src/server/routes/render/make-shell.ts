@@ -89,6 +89,7 @@ export async function makeShell(
     postponed,
     scripts,
     values,
+    marks: prepared.html.byHash(),
     given: givenToPage(context),
     at: context.readAt,
     ...render.facts,

@@ -11,7 +11,7 @@ import type { StoredShell } from '../../stores/cache/stored-shell.ts'
 import { formTarget, withForms } from './form-target.ts'
 import { startSlots } from './hydration-data-writer.ts'
 import { createInsertedHtml } from './inserted-html.ts'
-import type { LiveStream } from './render-attempt.ts'
+import { idPrefix, type LiveStream } from './render-attempt.ts'
 import { resumeShell } from './resume-shell.ts'
 import type { DocumentAssets } from './route-assets.ts'
 import { sendShell } from './send-shell.ts'
@@ -48,7 +48,8 @@ export function sendKeptPage(
   context: RequestContext,
 ): void {
   const inserted = createInsertedHtml(context)
-  const { postponed, values } = shell
+  const { postponed, values, marks } = shell
+  inserted.html.begin(idPrefix(context.nonce), marks)
   const render = (data: RouteView['data']): LiveStream | undefined => {
     if (postponed === undefined) return undefined
     const forms = formTarget(context)

@@ -34,6 +34,8 @@ export interface StoredShell {
   /** State from which React renders the slots, as JSON; `undefined` if no component waits for them. */
   readonly postponed: string | undefined
   readonly values: StoredValues
+  /** Marks of the HTML in the values, by hash; see `HtmlMarks`. */
+  readonly marks: ReadonlyMap<number, string>
   /** Headers that loaders have set. */
   readonly given: readonly string[]
   /** As `at` in `RouteDataHead`. */
