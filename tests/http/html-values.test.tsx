@@ -161,14 +161,14 @@ describe('HTML that a page shows', () => {
     // The part for the visitor has the mark that the value has in the browser.
     expect(both.split(`data-html-value="${mark}"`)).toHaveLength(3)
     const { records } = await getData(site.app, '/_m/data/slot', { Cookie: 'visitor=ann' })
-    expect(records).toContainEqual({ chunk: 0, html: TEXT })
+    expect(records).toContainEqual({ chunk: 0, mark: 0, html: TEXT })
   })
 
   test('is once in a file of an export, and a record in its data', async () => {
     const { folder, read } = await temporaryFolder()
     await exported(folder, { routes: { '/': entryOf(Shown) } } as never)
     expect(countIn(await read('index.html'))).toBe(1)
-    expect(recordsOf(await read('_m/data/all.data'))).toContainEqual({ chunk: 0, html: TEXT })
+    expect(recordsOf(await read('_m/data/all.data'))).toContainEqual({ chunk: 0, mark: 0, html: TEXT })
   })
 })
 
@@ -178,8 +178,8 @@ describe('HTML in data', () => {
     const { records } = await getData(app, '/_m/data/')
     expect(records.slice(1)).toEqual([
       { segment: '/#page', stream: 0 },
-      { chunk: 0, html: TEXT },
-      { chunk: 0, html: '<b>again</b>' },
+      { chunk: 0, mark: 0, html: TEXT },
+      { chunk: 0, mark: 1, html: '<b>again</b>' },
       { chunk: 0, text: expect.stringMatching(/\["Html",\d+,null,0\],\["Html",\d+,null,1\]\]\n$/) },
       { end: 0 },
       { done: true },

@@ -143,7 +143,7 @@ function createRecordReader(sink: RouteDataSink, rejection: Rejection | undefine
     })
   }
 
-  function acceptPart({ chunk, end, text, html }: Members, length: number): void {
+  function acceptPart({ chunk, end, text, mark, html }: Members, length: number): void {
     const stream = streams.get(chunk ?? end)
     check(stream !== undefined)
     const { known, decoder, hash, texts } = stream
@@ -155,7 +155,7 @@ function createRecordReader(sink: RouteDataSink, rejection: Rejection | undefine
     }
     stream.size += length
     // Its frame has a hash of it.
-    if (isText(html)) return void texts.push(html)
+    if (isText(html)) return check(mark === texts.push(html) - 1)
     check(isText(text))
     hash.add(text)
     const root = malformedUnless(() => decoder.push(text))

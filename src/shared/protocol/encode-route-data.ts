@@ -38,7 +38,7 @@ export interface RouteDataWriter {
 export type KeptSegment = string | (SegmentMeta & { readonly segment: string; readonly frames: readonly KeptFrame[] })
 
 /** A frame, or the text of HTML in the next one. */
-type KeptFrame = string | { readonly html: string }
+type KeptFrame = string | { readonly mark: number; readonly html: string }
 
 const DEFAULT_LIFETIME_S = 60 // how long data is fresh unless a loader says otherwise; omitted from the record
 const CHUNK_LENGTH = 65_536 // characters; between the chunks of a large value, other segments can be sent
@@ -141,9 +141,10 @@ function htmlAside(): { readonly formOf: HtmlForm; readonly framesWith: (frame: 
   let count = 0
   return {
     formOf({ text: html }) {
-      texts.push({ html })
+      const mark = count
       count += 1
-      return [null, count - 1]
+      texts.push({ mark, html })
+      return [null, mark]
     },
     framesWith: (frame) => [...texts.splice(0), frame],
   }

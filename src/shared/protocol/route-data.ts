@@ -118,8 +118,8 @@ export type RouteDataRecord =
   | RouteDataHead
   | SegmentRecord
   | { readonly chunk: number; readonly text: string }
-  /** A text of HTML, before the frame in which it is; its mark is its number in the stream. */
-  | { readonly chunk: number; readonly html: string }
+  /** A text of HTML, before the frame that names its mark: its number in the stream. */
+  | { readonly chunk: number; readonly mark: number; readonly html: string }
   /** The stream with that number is complete. */
   | { readonly end: number }
   /** A loader has refused or failed; no segment inside the boundary follows. */

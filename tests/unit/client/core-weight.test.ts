@@ -104,6 +104,7 @@ function coreOf(keys: readonly string[]): string[] {
 // What a page loads to show faults at its fields, with what of it other pages load too.
 const FIELDS_LIMIT_BYTES = 2000
 const FORM_LIMIT_BYTES = 1100
+const HTML_LIMIT_BYTES = 1274
 const LOCATION_LIMIT_BYTES = 613
 const BOUNDARY_LIMIT_BYTES = 1200
 
@@ -130,6 +131,10 @@ describe('what a page loads of the runtime for a feature, gzip', () => {
   test('a form for search params, and the location', async () => {
     expect(await weightOfNames('Form')).toBeLessThanOrEqual(FORM_LIMIT_BYTES)
     expect(await weightOfNames('useLocation')).toBeLessThanOrEqual(LOCATION_LIMIT_BYTES)
+  })
+
+  test('HTML of a loader', async () => {
+    expect(await weightOfNames('Html')).toBeLessThanOrEqual(HTML_LIMIT_BYTES)
   })
 
   test('a boundary for a part of a page', async () => {

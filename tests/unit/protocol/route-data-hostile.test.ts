@@ -1,5 +1,6 @@
 import { array, assert, asyncProperty, constantFrom, integer, jsonValue, nat, oneof, string } from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { html } from '../../../src/shared/protocol/html.ts'
 import { RouteDataError } from '../../../src/shared/protocol/decode-route-data.ts'
 import { createRouteDataWriter } from '../../../src/shared/protocol/encode-route-data.ts'
 import { readAnswer, type ReadAnswer } from './read-answer.ts'
@@ -30,7 +31,7 @@ async function sample(): Promise<string[]> {
   answer.head({ build: 'b', route: '/mills/[id]', params: { id: '1' }, scope: 'url' })
   answer.segment(
     '/#layout',
-    { data: { shared, at: new Date(0), late: Promise.resolve([shared, 1n]) } },
+    { data: { shared, at: new Date(0), body: html('<b>é</b>'), late: Promise.resolve([shared, html('late')]) } },
     { tags: ['t'] },
   )
   answer.segment('/mills#layout', { data: { text: 'a\nb' } }, { uses: true })

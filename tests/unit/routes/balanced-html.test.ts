@@ -83,6 +83,8 @@ test.each([
   ['<pre>\n\na</pre>', 'div', false],
   ['<template shadowrootmode="open"></template>', 'div', false],
   ['a < b', 'div', false],
+  ['<select><ul><input></ul></select>', 'li', false],
+  ['<table><table></table><th></th></table>', 'td', false],
   [`${'<b>'.repeat(600)}${'</b>'.repeat(600)}`, 'div', false],
 ])('%# is judged: %s in %s', (text, tag, balanced) => {
   expect(isBalanced(text, tag)).toBe(balanced)
