@@ -67,7 +67,7 @@ type Policy = Pick<{ createHTML(html: string): string }, 'createHTML'>
 
 const trust: { policy?: Policy | undefined } = {}
 
-/** A TrustedHTML in browsers that have those, for pages that ask for it; React hands it on as it is. */
+/** A TrustedHTML in browsers that have those, for pages that ask for it; React passes it on unchanged. */
 function trusted(text: string): string {
   const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypes }
   trust.policy ??= trustedTypes?.createPolicy('millrace', { createHTML: (html) => html })
