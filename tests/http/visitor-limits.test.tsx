@@ -2,13 +2,16 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
+import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { ID_FIELD } from '../../src/shared/protocol/action-call.ts'
-import { fallbacks, page, tinyApp } from '../support/tiny-app.tsx'
+import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const MODULE = 'actions.server.ts'
 const CALL = `_action=${actionId(MODULE, 'save')}`
+
+const DATA = { points: 3, seconds: 60 }
 
 async function limited() {
   const runs: string[] = []
@@ -19,10 +22,18 @@ async function limited() {
     },
   })
   const { app, logs } = tinyApp({
-    routes: { '/': { ...fallbacks('root'), page: page(() => <p>home</p>) } },
+    routes: {
+      '/': { ...fallbacks('root'), page: page(() => <p>home</p>) },
+      '/count/[key]': {
+        handler: moduleOf({
+          GET: async ({ params, context }: LoaderArgs) =>
+            Response.json(await context.limit(String((params as Record<string, unknown>)['key']), DATA)),
+        }),
+      },
+    },
     actions: { [MODULE]: { save } },
     environment: { TRUST_PROXY: '127.0.0.0/8,::1,::ffff:127.0.0.1' },
-    security: { limits: { actions: { points: 2, seconds: 60 }, data: { points: 3, seconds: 60 } } },
+    security: { limits: { actions: { points: 2, seconds: 60 }, data: DATA } },
   })
   const from = (address: string) => ({ 'X-Forwarded-For': address })
   const data = (address = '192.0.2.1') => request(app).get('/_m/data/').set(from(address))
@@ -34,7 +45,8 @@ async function limited() {
       .set(from(address))
       .set('Content-Type', 'application/json')
       .send('{"input":{}}')
-  return { app, logs, runs, data, form, call, from }
+  const ask = (path: string) => request(app).get(encodeURI(path))
+  return { app, logs, runs, data, form, call, from, ask }
 }
 
 describe('a visitor who asks too often', () => {
@@ -48,6 +60,15 @@ describe('a visitor who asks too often', () => {
     await request(app).get('/').set(from('192.0.2.1')).expect(200)
     await data('192.0.2.2').expect(200)
     expect((await form()).status).toBeLessThan(400)
+  })
+
+  test('is counted by the runtime alone: no key of the application is one of its own', async () => {
+    const { data, ask } = await limited()
+    for (const what of ['data', 'action']) {
+      for (let index = 0; index < 4; index += 1)
+        await ask(`/count/${what} 192.0.2.1`).set('X-Forwarded-For', '192.0.2.9')
+    }
+    for (let index = 0; index < 3; index += 1) await data().expect(200)
   })
 
   test('by actions is refused before they run, with and without JavaScript alike', async () => {

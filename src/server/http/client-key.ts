@@ -22,10 +22,13 @@ export function clientKey(address: string): string {
   return `${network.join(':')}::/64`
 }
 
-/** The IPv4 address in an IPv6 address that only wraps it, in any spelling (RFC 4291, section 2.5.5.2). */
+/**
+ * The IPv4 address in an IPv6 address that only wraps it, in any spelling: mapped (RFC 4291, section 2.5.5.2), or by the
+ * well-known prefix of translators (RFC 6052, section 2.1), whose network is all of IPv4.
+ */
 function mappedAddress(address: string): string | undefined {
-  if (!/^[0:]+:ffff:/i.test(address)) return undefined
-  const groups = /^\[::ffff:([\da-f]+):([\da-f]+)\]$/.exec(new URL(`http://[${address}]`).hostname)
+  if (!/^(?:[0:]+:ffff|0{0,2}64:ff9b):/i.test(address)) return undefined
+  const groups = /^\[(?:::ffff|64:ff9b:):([\da-f]+):([\da-f]+)\]$/.exec(new URL(`http://[${address}]`).hostname)
   const [, high = '', low = ''] = groups ?? []
   if (groups === null) return undefined
   const bytes = Number.parseInt(high, 16) * 65_536 + Number.parseInt(low, 16)

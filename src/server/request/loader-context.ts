@@ -14,6 +14,7 @@ import type { CachedOptions, CachedRead, CacheKey } from '../stores/cache/cached
 import type { DataCache } from '../stores/cache/data-cache.ts'
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
 import type { RateLimit, RateLimitResult } from '../stores/rate-cells.ts'
+import { applicationKey } from '../stores/rate-limits.ts'
 import type { SessionStore } from '../stores/session-store.ts'
 import { SharedReads } from './shared-reads.ts'
 import { AnswerHeaders, type CarryingAnswer } from './late-changes.ts'
@@ -178,7 +179,7 @@ export class RequestLoaderContext implements LoaderContext {
 
   limit(key: string, limit: RateLimit): Promise<RateLimitResult> {
     const { making } = this.#request
-    if (making === undefined) return this.#request.limit(key, limit)
+    if (making === undefined) return this.#request.limit(applicationKey(key), limit)
     making.giveUp('limit')
     return nothing()
   }

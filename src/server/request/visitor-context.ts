@@ -9,6 +9,7 @@ import type { Secrets } from '../secrets/secrets.ts'
 import type { CachedOptions, CachedRead, CacheKey } from '../stores/cache/cached-read.ts'
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
 import type { RateLimit, RateLimitResult } from '../stores/rate-cells.ts'
+import { applicationKey } from '../stores/rate-limits.ts'
 import type { SessionStore } from '../stores/session-store.ts'
 import type { Audience } from './audience.ts'
 import type { NotedSessions } from './noted-sessions.ts'
@@ -168,7 +169,7 @@ export class VisitorContext implements LoaderContext {
 
   limit(key: string, limit: RateLimit): Promise<RateLimitResult> {
     this.#note('limit')
-    return this.#isNobody ? new Promise<never>(() => undefined) : this.#request.limit(key, limit)
+    return this.#isNobody ? new Promise<never>(() => undefined) : this.#request.limit(applicationKey(key), limit)
   }
 
   once<Value>(key: string | object, read: () => Value | Promise<Value>): Promise<Value> {

@@ -118,16 +118,22 @@ export function defineSession<Data>(options: SessionOptions<Data>, clock?: () =>
     }
     note()
     return new OpenSession(main, {
-      set: (data) => handled(main.write(data).then(note)),
+      set(data) {
+        const former = main.value
+        if (former === undefined || (user !== undefined && user(former) !== user(data))) message.drop()
+        return handled(main.write(data).then(note))
+      },
       renew() {
         const isDue = context.hasBegun !== true && main.ageSeconds > maxAgeSeconds / 2
         return handled(isDue ? main.rewrite() : Promise.resolve())
       },
       clear() {
         main.erase()
+        message.drop()
         note()
       },
-      ...message,
+      flash: message.flash,
+      takeFlash: message.takeFlash,
     })
   }
 
@@ -186,23 +192,32 @@ export async function checkData<Data>(schema: Schema<Data>, stored: unknown): Pr
   return { fault: issues.map((issue) => [...issuePath(issue).map(String), issue.message].join(': ')).join('; ') }
 }
 
+/** The message for the next page. */
+export interface Flash extends Pick<Session<unknown>, 'flash' | 'takeFlash'> {
+  /** Deletes a message of an earlier request: another user is not to see it. */
+  drop(): void
+}
+
 /**
  * Opens the message for the next page. No session's name contains a dot. It has a cookie of its own because taking it
  * must not write the session: a late answer could restore a session that has been signed out.
  */
-export async function openFlash(
-  name: string,
-  context: SessionContext,
-  now: () => number,
-): Promise<Pick<Session<unknown>, 'flash' | 'takeFlash'>> {
+export async function openFlash(name: string, context: SessionContext, now: () => number): Promise<Flash> {
   const message = await SealedCookie.open(context, {
     name: sealedCookieName(`${name}.flash`, context),
     maxAgeSeconds: FLASH_MAX_AGE_SECONDS,
     check: checkText,
     now,
   })
+  let isNew = false
   return {
-    flash: (text) => handled(message.write(text)),
+    flash(text) {
+      isNew = true
+      return handled(message.write(text))
+    },
+    drop() {
+      if (!isNew && message.value !== undefined && context.hasBegun !== true) message.erase()
+    },
     takeFlash() {
       const text = message.value
       if (text === undefined || context.hasBegun === true || context.prefetch === true) return undefined

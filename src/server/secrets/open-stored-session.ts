@@ -3,7 +3,7 @@ import { RefusalSignal } from '../../shared/control-flow.ts'
 import type { Schema } from '../../shared/schema.ts'
 import { clientKey } from '../http/client-key.ts'
 import type { KeptSession, NewSession, SessionStore } from '../stores/session-store.ts'
-import { checkData, handled, openFlash, type Session } from './define-session.ts'
+import { checkData, handled, openFlash, type Flash, type Session } from './define-session.ts'
 import { NO_SESSION } from '../../shared/protocol/session-marks.ts'
 import { sessionTopic } from './session-life.ts'
 import type { SessionDevice, StoredSession } from './stored-session.ts'
@@ -122,6 +122,7 @@ interface OpenParts<Data> {
 class OpenStoredSession<Data> implements StoredSession<Data> {
   readonly flash: Session<Data>['flash']
   readonly takeFlash: Session<Data>['takeFlash']
+  readonly #dropFlash: Flash['drop']
   readonly #parts: OpenParts<Data>
   #current: Current<Data> | undefined
   /** The browser's session, if another build has written what this one does not take: none here, until it is replaced. */
@@ -133,12 +134,13 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
 
   constructor(
     parts: OpenParts<Data>,
-    { flash, takeFlash }: Pick<Session<Data>, 'flash' | 'takeFlash'>,
+    { flash, takeFlash, drop }: Flash,
     found: Current<Data> | KeptSession | undefined,
   ) {
     this.#parts = parts
     this.flash = flash
     this.takeFlash = takeFlash
+    this.#dropFlash = drop
     if (found !== undefined && 'value' in found) this.#current = found
     else this.#unread = found
     this.#sent = found === undefined ? sentId(parts.context, parts.rules.name) : undefined
@@ -163,6 +165,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
   clear(): Promise<void> {
     const current = this.#current
     this.#leave()
+    this.#dropFlash()
     return this.#change(async () => {
       // A change that began earlier may have started a session since.
       const started = this.#current
@@ -276,6 +279,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     const { session, secret } = this.#make(value, text)
     const kept = (await store.start(session, rules.sessionsPerUser)) ?? this.#refuse()
     this.#adopt({ kept, value }, secret)
+    this.#dropFlash()
     if (current !== undefined) await this.#endWhole(current.kept)
     await this.#endUnread()
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { createSecrets, openSecrets, type Secrets } from '../../../src/server/secrets/secrets.ts'
-import { defineSession } from '../../../src/server/secrets/define-session.ts'
+import { defineSession, type Session } from '../../../src/server/secrets/define-session.ts'
 import { CookieSizeError } from '../../../src/server/secrets/sealed-cookie.ts'
 import { browserJar, type BrowserJar } from './browser-jar.ts'
 
@@ -345,6 +345,18 @@ describe('a flash message', () => {
       undefined,
       'You have signed out',
     ])
+  })
+
+  test.for([
+    ['ends', (session: Session<z.output<typeof schema>>) => session.clear()],
+    ['begins', (session: Session<z.output<typeof schema>>) => session.set(mill)],
+  ] as const)('of an earlier request is gone when a session %s: another user is not to see it', async ([, change]) => {
+    await visit((session) => session.flash('Your result is here'))
+    await visit(change)
+    expect((await visit((session) => session.takeFlash())).result).toBeUndefined()
+    await visit((session) => session.flash('Saved'))
+    await visit((session) => session.renew())
+    expect((await visit((session) => session.takeFlash())).result).toBe('Saved')
   })
 
   test('waits for a page that is shown: a page fetched ahead does not take it', async () => {

@@ -195,6 +195,21 @@ test('a new id ends no session of another device where the user has as many as a
   expect([await isSignedIn(owner), await isSignedIn(thief)]).toEqual([true, true])
 })
 
+test('a message of an earlier request is gone for the next user, and one of the same request stays', async () => {
+  const { thief, open, take } = await signedInTwice()
+  await (await open(thief)).flash('Ann, your result is here')
+  take(thief)
+  const leaving = await open(thief)
+  await leaving.clear()
+  take(thief)
+  expect((await open(thief)).takeFlash()).toBeUndefined()
+  const next = await open(thief)
+  await next.flash('Welcome')
+  await next.set({ user: 'bob' })
+  take(thief)
+  expect((await open(thief)).takeFlash()).toBe('Welcome')
+})
+
 test('a new id keeps what another request has set since the session was read', async () => {
   const { before, thief, open, take } = await signedInTwice()
   const [rotated, other] = [await open(thief), await open(thief)]

@@ -56,6 +56,15 @@ export function rateLimitsContract(open: () => Awaitable<readonly [TestedRateLim
     expect(await limits.take('b', limit, NOW)).toEqual(ALLOWED)
   })
 
+  it('counts one key by each limit by itself: a shorter one does not bring a longer one back', async () => {
+    const [limits] = await open()
+    const long: RateLimit = { points: 3, seconds: 3_600 }
+    for (const _ of [1, 2, 3]) await limits.take('a', long, NOW)
+    for (const _ of [1, 2, 3]) expect(await limits.take('a', limit, NOW)).toEqual(ALLOWED)
+    await limits.take('a', limit, NOW)
+    expect((await limits.take('a', long, NOW)).allowed).toBe(false)
+  })
+
   it.each([1, 7, 30, 999])('allows exactly %i calls where the points do not divide the time', async (points) => {
     const [limits] = await open()
     let allowed = 0
