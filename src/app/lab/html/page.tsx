@@ -3,6 +3,7 @@ import type { PageProps } from 'millrace'
 import { Experiment } from '../experiment.tsx'
 import { Readout } from '../readout.tsx'
 import { again } from './actions.server.ts'
+import styles from './page.module.css'
 
 type Props = PageProps<'/lab/html/[key]', typeof import('./loader.server.ts')>
 
@@ -16,7 +17,7 @@ export default function HtmlPage({ params, data }: Props) {
       pattern="/lab/html/[key]"
       lede="The loader returns text as html(…). The document has it once, in the markup; by a click it comes with the data. Links and the form in it are followed without loading a document."
     >
-      <Html value={data.body} as="section" data-testid="rendered-html" />
+      <Html value={data.body} as="section" className={styles['text']} data-testid="rendered-html" />
       <Readout label="word that was looked up" testId="word" value={data.word} />
       <Readout label="loader ran, in ms since 1970" testId="rendered-at" value={String(data.renderedAt)} />
       <form action={again}>
