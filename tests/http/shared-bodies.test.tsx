@@ -64,7 +64,7 @@ test('a client whose bodies never end holds half of what all may, and no more', 
   for (let count = 0; count < 40; count += 1) {
     unfinished.push(await open(post('quick', LARGE, GREEDY).subarray(0, -1)))
   }
-  await expect.poll(() => status(LARGE, GREEDY)).toBe(503)
+  await expect.poll(() => status(LARGE, GREEDY), { timeout: 10_000 }).toBe(503)
   expect(await status(LARGE, HONEST)).toBe(303)
   // What people type is taken in any case.
   expect(await status('text=hello', GREEDY)).toBe(303)
