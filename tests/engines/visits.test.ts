@@ -86,6 +86,23 @@ describe.for(findEngines())('$name', (engine) => {
     await expectSound(page)
   })
 
+  test('HTML of a loader is that of the document, by a click that of the next page, and by Back again the first', async () => {
+    await visitWatched(page, '/lab/html/5')
+    const shown = (): Promise<string | undefined> =>
+      page.run(() => document.querySelector('[data-testid=rendered-html]')?.textContent)
+    const first = await shown()
+    expect(first).toContain('About mill 5')
+    await page.run(() =>
+      document.querySelector<HTMLAnchorElement>('[data-testid=rendered-html] li a[href$="/6"]')?.click(),
+    )
+    await expectHeading(page, 'HTML 6')
+    expect(await shown()).toContain('About mill 6')
+    await travel(page, -1)
+    await expectHeading(page, 'HTML 5')
+    expect(await shown()).toBe(first)
+    await expectSound(page)
+  })
+
   test('a kept page hydrates, is the same by a click and Back, and is gone when an action drops it', async () => {
     const [first, second] = [randomUUID(), randomUUID()].map((key) => `/lab/kept/${key}?s=600`)
     const shown = (): Promise<string | null | undefined> =>
