@@ -64,10 +64,11 @@ export function createHtmlMarks(onUnbalanced?: (value: HtmlValue, tag: string) =
       // Without a prefix HTML could have such an attribute by itself; then the marks are not to be trusted.
       const count = state.elements === 0 ? 0 : markup.split(ATTRIBUTE).length - 1
       const isTrusted = count > 0 && (state.prefix !== '' || count === state.elements)
+      const shown = new Set(isTrusted ? [...markup.matchAll(MARKED)].map(([, mark]) => mark) : [])
       return (value) => {
         // An element that comes later has the mark as well, so that hydration finds it as it is.
         const { mark, inValues } = texts.get(value.text) ?? add(value, state.prefix !== '', true)
-        return !inValues && isTrusted && markup.includes(`${HTML_MARK}="${mark}"`) ? [null, mark] : [value.text, mark]
+        return !inValues && shown.has(mark) ? [null, mark] : [value.text, mark]
       }
     },
     byHash: () => new Map([...texts.values()].flatMap(({ hash, mark }) => (mark === undefined ? [] : [[hash, mark]]))),
@@ -75,6 +76,7 @@ export function createHtmlMarks(onUnbalanced?: (value: HtmlValue, tag: string) =
 }
 
 const ATTRIBUTE = new RegExp(HTML_MARK, 'i')
+const MARKED = new RegExp(`${HTML_MARK}="([^"]*)"`, 'g')
 
 /** Values that live as long as their module are checked once. */
 const balanced = new WeakMap<HtmlValue, Map<string, boolean>>()
