@@ -37,8 +37,8 @@ test('the example of the home page has the files of the page that it leads to, t
     'power-form.tsx',
     'actions.server.ts',
   ])
-  for (const { html } of files) expect(html).toMatch(/^<pre><code>[^]+hljs-keyword[^]+<\/pre>$/)
-  expect(files[0]?.html).toContain('/(site)/lab/mills/[id]')
+  for (const { html } of files) expect(html.text).toMatch(/^<pre><code>[^]+hljs-keyword[^]+<\/pre>$/)
+  expect(files[0]?.html.text).toContain('/(site)/lab/mills/[id]')
 })
 
 describe('the waits that visitors watch', () => {

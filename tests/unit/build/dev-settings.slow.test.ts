@@ -91,7 +91,7 @@ const BROKEN: readonly (readonly [file: string, text: string, told: string])[] =
 ]
 
 /** Printed once for each fault. */
-const WAITS = /when the settings are mended|from before stay in use/g
+const WAITS = /when the settings are fixed|from before stay in use/g
 
 test('settings that are saved broken during a restart are told once, and waited for', async () => {
   await using temp = await makeTempDir('settings')

@@ -17,7 +17,7 @@ test('every limit of a connection is set, to what the handbook says of it', () =
   setServerLimits(server)
   expect(server.headersTimeout).toBe(stated('security', /time for the headers of a request \| (\d+) s/) * 1_000)
   expect(server.requestTimeout).toBe(stated('security', /a request with its body \| (\d+) min/) * 60_000)
-  expect(server.maxHeadersCount).toBe(stated('security', /the first (\d+) are read/))
+  expect(server.maxHeadersCount).toBe(stated('security', /KiB, and (\d+) headers/))
   expect(server.keepAliveTimeout).toBe(stated('observability', /An idle connection is closed after (\d+) s/) * 1_000)
   // Node's own 30 s would be added to each of the times.
   expect(SERVER_OPTIONS.connectionsCheckingInterval).toBeLessThanOrEqual(5_000)
