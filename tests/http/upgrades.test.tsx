@@ -147,31 +147,6 @@ test('what is no handshake of a WebSocket is an ordinary request, its body inclu
   expect(heads[0]).toMatch(/\r\n\r\nbody$/)
 })
 
-test.for([
-  ['websocket', 'Upgrade', '/', 200],
-  ['websocket', 'keep-alive, upgrade', '/missing', 404],
-  ['h2c', 'Upgrade, HTTP2-Settings', '/', 200],
-  ['h2c', 'Upgrade', '/healthz', 200],
-  ['h2c', 'Upgrade', '//', 308],
-] as const)(
-  'one that is refused ends its connection, where what follows it would wait forever: %s, %s, %s',
-  async ([Upgrade, Connection, path, status]) => {
-    const { port } = await tunnelling()
-    using connection = await connectRaw(port)
-    await connection.send(getRequest(path, { Connection, Upgrade, 'Sec-WebSocket-Version': '13' }) + getRequest('/'))
-    const answer = await connection.response()
-    expect([answer.status, answer.header('connection')]).toEqual([status, 'close'])
-    expect((await connection.end()).how).toBe('fin')
-  },
-)
-
-test('a request that names a protocol and asks for no upgrade is like any other', async () => {
-  const { port } = await tunnelling()
-  using connection = await connectRaw(port)
-  await connection.send(getRequest('/', { Connection: 'keep-alive', Upgrade: 'h2c' }) + getRequest('/'))
-  for (let round = 0; round < 2; round += 1) expect((await connection.response()).status).toBe(200)
-})
-
 test('middleware that answers what takes too long says nothing into a WebSocket', async () => {
   const held: (() => void)[] = []
   const { port, logs } = await tunnelling((_req, res, next) => {

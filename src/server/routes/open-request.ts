@@ -56,7 +56,6 @@ export function openRequest(parts: OpenRequestParts): RequestHandler {
   const newId = createRandomText('hex')
   return (req, res, next) => {
     const startedAt = performance.now()
-    if (wantsUpgrade(req)) res.shouldKeepAlive = false
     const { target: judged, clientAddress, refusal } = judge(req)
     const isUnknown = hostOf(req)?.isUnknown === true
     const tidied = tidyDataUrl(req, judged)
@@ -98,11 +97,6 @@ export function openRequest(parts: OpenRequestParts): RequestHandler {
     req.url = target.pathname + target.search
     next()
   }
-}
-
-/** Node's parser drops what has arrived behind an upgrade, also if that is refused: no other answer can follow. */
-function wantsUpgrade({ headers }: IncomingMessage): boolean {
-  return headers.upgrade !== undefined && /\bupgrade\b/i.test(headers.connection ?? '')
 }
 
 /**
