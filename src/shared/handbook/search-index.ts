@@ -64,7 +64,10 @@ type Postings = ReadonlyMap<string, ReadonlyMap<number, number>>
 export function createSearchIndex<Found extends Section>(sections: readonly Found[]): SearchIndex<Found> {
   const stems = new Map<string, string>()
   const postings = new Map<string, Map<number, number>>()
-  for (const [number, section] of sections.entries()) addSection(number, section, stems, postings)
+  for (const [number, section] of sections.entries()) {
+    // A heading above others answers nothing by itself.
+    if (section.text.trim() !== '' || section.code.trim() !== '') addSection(number, section, stems, postings)
+  }
   const vocabulary: Vocabulary = { stems, words: [...stems.keys()], known: new Set(stems.values()) }
 
   return {

@@ -51,7 +51,7 @@ const PHASES = ['beforeFiles', 'afterFiles', 'fallback']
 export function compileRules(rules: RuleSet | undefined, loadEngine: LoadEngine): CompiledRules {
   const site = { for: 'redirect', list: 'rules', index: -1 } as const
   if (rules !== undefined && !isObject(rules)) {
-    const wayOut = 'Write { redirects, rewrites, headers }, no function'
+    const wayOut = 'Write { redirects, rewrites, headers }, not a function'
     throw new RuleError('rules-not-array', site, 'these are not lists by name', wayOut)
   }
   const lists: RuleFields = { ...rules }
@@ -83,7 +83,7 @@ function compileList<Rule extends ConditionalRule>(
   if (list === undefined) return createRuleTable<Rule>([])
   if (!Array.isArray(list)) {
     const site = { for: kind, list: name, index: -1 }
-    throw new RuleError('rules-not-array', site, 'this is not a list', 'Write a list of rules, no function')
+    throw new RuleError('rules-not-array', site, 'this is not a list', 'Write a list of rules, not a function that returns one')
   }
   const compiled = list.map((rule: unknown, index) => {
     const source: unknown = isObject(rule) ? rule['source'] : undefined

@@ -300,7 +300,7 @@ describe('rewrites', () => {
 describe('the message of a faulty rule', () => {
   it.each<[unknown, string, RegExp]>([
     [{ redirects: {} }, 'rules-not-array', /^redirects: /],
-    [() => ({ redirects: [] }), 'rules-not-array', /^rules: .*no function/],
+    [() => ({ redirects: [] }), 'rules-not-array', /^rules: .*not a function/],
     [{ redirect: [] }, 'unknown-field', /"redirect".*redirects, rewrites, headers/],
     [{ rewrites: { afterfiles: [] } }, 'unknown-field', /"afterfiles".*beforeFiles, afterFiles, fallback/],
     [
