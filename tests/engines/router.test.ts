@@ -110,6 +110,14 @@ describe.for(findEngines())('the router in $name', (engine) => {
     await page.until(() => history.state?.millrace !== undefined)
     if (!seesShell) await press(page, 'shell 0')
     await page.until(isNamed, 'shell 1')
+    // The heading is there before React is: a click on what it has not reached would be lost.
+    await page.until(
+      (text) =>
+        [...document.querySelectorAll('button')].some(
+          (one) => one.textContent === text && Object.keys(one).some((key) => key.startsWith('__reactProps')),
+        ),
+      'page 0',
+    )
     await press(page, 'page 0')
     await page.until(isNamed, 'page 1')
     await press(page, '/mills/1')
