@@ -83,7 +83,12 @@ function compileList<Rule extends ConditionalRule>(
   if (list === undefined) return createRuleTable<Rule>([])
   if (!Array.isArray(list)) {
     const site = { for: kind, list: name, index: -1 }
-    throw new RuleError('rules-not-array', site, 'this is not a list', 'Write a list of rules, not a function that returns one')
+    throw new RuleError(
+      'rules-not-array',
+      site,
+      'this is not a list',
+      'Write a list of rules, not a function that returns one',
+    )
   }
   const compiled = list.map((rule: unknown, index) => {
     const source: unknown = isObject(rule) ? rule['source'] : undefined
