@@ -32,6 +32,17 @@ describe('bodies', () => {
     expect(hold(bodies.open(FREE, 'f'), FREE + 1)).toBe(503)
   })
 
+  test('that are read on behind their answer hold nothing: nobody would give it back', () => {
+    const bodies = createHeldBodies(MOST)
+    for (let at = 0; at < 10; at += 1) {
+      const body = bodies.open(FREE, 'a')
+      body[Symbol.dispose]()
+      expect(hold(body, FREE + QUARTER)).toBe('held')
+      body.run()
+    }
+    expect(hold(bodies.open(FREE, 'b'), FREE + QUARTER)).toBe('held')
+  })
+
   test('of one client hold half of it, and the others find a quarter each', () => {
     const bodies = createHeldBodies(MOST)
     const greedy = Array.from({ length: 100 }, () => hold(bodies.open(FREE, 'greedy'), FREE + MOST / 100))

@@ -53,7 +53,10 @@ export function createHeldBodies(most = MOST_HELD_BYTES): HeldBodies {
       let shares = coming
       let received = 0
       let counted = 0
+      let isOver = false
       const take = (bytes: number): void => {
+        // A handler may read on after its answer; nobody would give these bytes back.
+        if (isOver) return
         if (bytes > 0 && shares.take(client, bytes) !== undefined) {
           throw new BodyError(503, 'Too many large bodies at once')
         }
@@ -73,7 +76,10 @@ export function createHeldBodies(most = MOST_HELD_BYTES): HeldBodies {
           shares = running
           take(Math.max(0, received - FREE_BYTES))
         },
-        [Symbol.dispose]: leave,
+        [Symbol.dispose]() {
+          leave()
+          isOver = true
+        },
       }
     },
   }

@@ -231,9 +231,11 @@ export function typedInput({ form, hasState }: ReceivedCall, secret: readonly st
   for (const [name, value] of form?.fields ?? []) {
     if (typeof value !== 'string') {
       if (value.name !== '' || value.size > 0) omitted.add(name)
-    } else if (value.length > left) {
-      omitted.add(name)
     } else if (!secret.includes(name) && !isPasswordName(name)) {
+      if (value.length > left) {
+        omitted.add(name)
+        continue
+      }
       left -= value.length
       const known = values[name]
       if (known === undefined) values[name] = value
