@@ -92,7 +92,7 @@ function describeAssets(
     return integrity === '' ? '' : ` integrity="${integrity}"`
   }
   const preload = (href: string): string =>
-    `<link rel="modulepreload" href="${escapeHtml(href)}" nonce="${NONCE_MARK}"${integrityAttribute(href)}/>`
+    `<link rel="modulepreload" fetchpriority="low" href="${escapeHtml(href)}" nonce="${NONCE_MARK}"${integrityAttribute(href)}/>`
   const preloads = hydrates ? [...scripts].map(preload) : []
   const decoder = hydrates ? (manifest.valueDecoder ?? []).filter((file) => !scripts.has(file)).map(preload) : []
   // Before everything that may fail.
@@ -121,7 +121,7 @@ function describeAssets(
 
 function linkOf(entry: string, integrity: string): string {
   const must = integrity === '' ? '' : `; integrity="${integrity}"`
-  return `<${entry}>; rel=modulepreload; nonce="${NONCE_MARK}"${must}`
+  return `<${entry}>; rel=modulepreload; fetchpriority=low; nonce="${NONCE_MARK}"${must}`
 }
 
 const NONCE_ATTRIBUTE = new RegExp(`;? nonce="${NONCE_MARK}"`, 'g')
