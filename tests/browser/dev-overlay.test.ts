@@ -198,9 +198,6 @@ browserTest('an action’s failure names the action, and its place opens in the 
 })
 
 browserTest('a loader’s failure tells its request, folds other frames, and is copied', async ({ visit, project }) => {
-  // A build lets pages that open from now on forget earlier failures.
-  await project.replace('home-page.tsx', 'Faults</h1>', 'Built</h1>')
-  await expect.poll(async () => (await fetch(project.dev.url)).text()).toContain('Built')
   const page = await visit('/orders/1', [/500/, /no order/], { permissions: ['clipboard-read', 'clipboard-write'] })
   await untilAlive(page)
   await page.getByRole('link', { name: 'The next' }).click()
@@ -235,6 +232,9 @@ browserTest('a loader’s failure tells its request, folds other frames, and is 
 browserTest(
   'a loader that fails after its answer has begun is shown with its own status, once for one click and not for a prefetch',
   async ({ visit, project }) => {
+    // A build lets pages that open from now on forget earlier failures: an action has failed at this path.
+    await project.replace('home-page.tsx', 'Faults</h1>', 'Built</h1>')
+    await expect.poll(async () => (await fetch(project.dev.url)).text()).toContain('Built')
     const page = await visit('/', [/500/, /no shelf/])
     await untilAlive(page)
     await page.getByRole('link', { name: 'Shelf' }).hover()

@@ -102,7 +102,7 @@ async function answer(parts: GatewayParts, request: IncomingMessage, response: S
   // For browsers that do not tell which page makes the request.
   response.setHeader('Cross-Origin-Resource-Policy', 'same-origin')
   response.setHeader('X-Content-Type-Options', 'nosniff')
-  if (path === DEV_EVENTS_PATH) parts.channel.join(response)
+  if (path === DEV_EVENTS_PATH) parts.channel.join(response, pathsOfPage(parts, request.headers.referer))
   else if (path === DEV_SETTLED_PATH) await answerSettled(parts, response)
   else if (isPageRequest(path)) await answerPage(parts, path, request, response)
   else if (path === SEGMENT_FILES) answerSegmentFiles(parts, response)
@@ -110,6 +110,11 @@ async function answer(parts: GatewayParts, request: IncomingMessage, response: S
     await parts.built
     await answerFile(parts, path, request, response)
   }
+}
+
+function pathsOfPage({ modules }: GatewayParts, referer = ''): string[] {
+  const path = URL.parse(referer)?.pathname
+  return path === undefined ? [] : [path, modules.urls.ownPath(path) ?? path]
 }
 
 /**

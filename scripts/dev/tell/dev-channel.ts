@@ -3,8 +3,12 @@ import type { DevFailure, DevMessage, DevWarning } from '../../../src/client/dev
 
 /** The event streams of all open pages, and the state that a newly opened page needs. */
 export interface DevChannel {
-  /** Keeps this response open and sends events to it until its client disconnects. */
-  join(response: ServerResponse): void
+  /**
+   * Keeps this response open and sends events to it until its client disconnects.
+   * @param page paths by which the log may call the page: with and without the base path. Empty if the browser does not
+   * tell which page it is.
+   */
+  join(response: ServerResponse, page?: readonly string[]): void
   send(message: DevMessage): void
   /** Sends an update of a build that is not over, also to pages that open before it is. */
   sendEarly(message: DevMessage): void
@@ -12,7 +16,7 @@ export interface DevChannel {
   buildFailed(failures: readonly DevFailure[]): void
   /** The build has succeeded again. */
   built(): void
-  /** A request has failed. A page that opens soon after also gets the message, because it may be the answer to that request. */
+  /** A request has failed. A page of its path that opens soon after also gets the message: it may be the answer. */
   requestFailed(failure: DevFailure): void
   /** A request deserves a warning. Pages that open soon after also get it. */
   requestWarned(warning: DevWarning): void
@@ -66,7 +70,7 @@ export function createDevChannel(session: string, now: () => number, versions = 
     get build() {
       return `${state.builds} ${session}`
     },
-    join(response) {
+    join(response, page = []) {
       response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
       write(response, { type: 'hello', session, build: state.builds })
       if (versions !== '') write(response, { type: 'versions', versions })
@@ -75,7 +79,7 @@ export function createDevChannel(session: string, now: () => number, versions = 
       const late = recent.filter(({ at }) => now() - at < RECENT_MS)
       recent.splice(0, recent.length, ...late)
       for (const message of failures.map(ofBuild)) write(response, message)
-      for (const { message } of late) write(response, message)
+      for (const { message } of late) if (mayConcern(message, page)) write(response, message)
       pages.add(response)
       response.once('close', () => pages.delete(response))
     },
@@ -112,6 +116,12 @@ export function createDevChannel(session: string, now: () => number, versions = 
 /** Whether a failure is sent again with the status of its request. */
 function isSameNews({ request, digest }: DevFailure, latest: DevFailure): boolean {
   return request !== undefined && request.id === latest.request?.id && digest === latest.digest
+}
+
+/** A developer who has gone on from a page that failed sees the next page, not the failure again. */
+function mayConcern(message: RequestMessage, page: readonly string[]): boolean {
+  if (message.type === 'warning' || message.failure.request === undefined || page.length === 0) return true
+  return page.includes(message.failure.request.url.split('?', 1)[0] ?? '')
 }
 
 function ofBuild(failure: DevFailure, index: number): DevMessage {

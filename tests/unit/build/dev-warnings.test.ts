@@ -175,13 +175,14 @@ describe('the channel to pages', () => {
     digest: 'd',
     request: { id: 'r', method: 'GET', url: '/', ...(status === undefined ? {} : { status }) },
   })
-  function joinPage(channel: ReturnType<typeof createDevChannel>): unknown[] {
+  function joinPage(channel: ReturnType<typeof createDevChannel>, page?: string[]): unknown[] {
     const written: string[] = []
-    channel.join({
+    const response = {
       writeHead: () => undefined,
       write: (text: string) => written.push(text),
       once: () => undefined,
-    } as never)
+    }
+    channel.join(response as never, page)
     return written.slice(1).map((text) => JSON.parse(text.slice('data: '.length)))
   }
 
@@ -197,6 +198,15 @@ describe('the channel to pages', () => {
       { type: 'failure', failure: failure(500) },
       { type: 'warning', warning: { kind: 'slow', message: 'slow' } },
     ])
+  })
+
+  test('tells a page that opens later of no failure of another page', () => {
+    const channel = createDevChannel('one', () => 0)
+    const request = { id: 'r', method: 'GET', url: '/orders/13?a=/' }
+    channel.requestFailed({ kind: 'server', message: 'Error: boom', frames: [], request })
+    expect(joinPage(channel, ['/'])).toEqual([])
+    expect(joinPage(channel, ['/shop/orders/13', '/orders/13'])).toHaveLength(1)
+    expect(joinPage(channel, [])).toHaveLength(1)
   })
 
   test('marks the first failure of a build, which replaces those of the build before', () => {
