@@ -197,7 +197,7 @@ browserTest('an action’s failure names the action, and its place opens in the 
   await leave(page)
 })
 
-browserTest('a loader’s failure tells its request, folds other frames, and is copied', async ({ visit, project }) => {
+browserTest('a loader’s failure tells its request, folds other frames, and is copied', async ({ visit }) => {
   const page = await visit('/orders/1', [/500/, /no order/], { permissions: ['clipboard-read', 'clipboard-write'] })
   await untilAlive(page)
   await page.getByRole('link', { name: 'The next' }).click()
