@@ -24,17 +24,24 @@ const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none'])
  * `Origin: null` counts as ours only with `Sec-Fetch-Site: same-origin`: a page whose `Referrer-Policy` is `no-referrer`
  * sends both, and a sandboxed frame sends `cross-site`. Without configured origins, scheme and port may differ from ours
  * if `Sec-Fetch-Site: same-origin` is present, so that a server behind a TLS proxy works unconfigured.
- * @param origins the configured public origins, the only ones that count; empty for the host of the request.
+ * @param origins the configured public origins; of these, only those of the request's host count. Empty for the host of
+ * the request.
  */
 export function isSameOriginCall(call: CallOrigin, origins: readonly string[]): boolean {
   const { secFetchSite, origin, host, protocol } = call
   if (secFetchSite !== undefined && !OWN_SITES.has(secFetchSite)) return false
   if (origin === undefined) return true
   if (origin === 'null') return secFetchSite === 'same-origin'
-  if (origins.length > 0) return isAllowedOrigin(origin, origins)
+  // Sites that share a server do not call each other's actions: their visitors may be signed in to both.
+  if (origins.length > 0) return isAllowedOrigin(origin, origins) && isAllowedOrigin(origin, originsOf(host))
   if (secFetchSite === 'same-origin') return isOfHost(origin, host)
   // A star is not a host name, and would match any label.
   return !host.includes('*') && isAllowedOrigin(origin, [`${protocol}://${host}`])
+}
+
+/** A proxy may have changed the scheme. */
+function originsOf(host: string): string[] {
+  return host.includes('*') ? [] : [`http://${host}`, `https://${host}`]
 }
 
 /** Whether a page of another site calls, or the headers contradict each other. */

@@ -4,11 +4,12 @@ import { isSameOriginCall } from '../../../src/server/request/same-origin.ts'
 const OURS = ['https://good.test', 'https://shop.test:8443']
 type Row = readonly [site: string | undefined, origin: string | undefined, passes: boolean]
 
-describe('with configured origins only they may call, whatever Host says', () => {
+describe('with configured origins only that of the request may call', () => {
   test.for([
     [undefined, 'https://good.test', true],
     [undefined, 'https://good.test:443', true],
-    [undefined, 'https://shop.test:8443', true],
+    [undefined, 'https://shop.test:8443', false],
+    ['same-origin', 'https://shop.test:8443', false],
     ['same-origin', 'https://good.test', true],
     ['none', 'https://good.test', true],
     [undefined, 'http://good.test', false],
@@ -28,7 +29,23 @@ describe('with configured origins only they may call, whatever Host says', () =>
     ['same-origin', 'https://evil.test', false],
     ['same-origin', 'https://inside.test', false],
   ] as readonly Row[])('Sec-Fetch-Site %s, Origin %s: %s', ([secFetchSite, origin, passes]) => {
-    expect(isSameOriginCall({ secFetchSite, origin, host: 'inside.test', protocol: 'https' }, OURS)).toBe(passes)
+    expect(isSameOriginCall({ secFetchSite, origin, host: 'good.test', protocol: 'https' }, OURS)).toBe(passes)
+  })
+
+  test.for([
+    ['shop.test:8443', 'https://shop.test:8443', true],
+    ['SHOP.test:8443', 'https://shop.test:8443', true],
+    ['shop.test:8443', 'https://good.test', false],
+    ['good.test:443', 'https://good.test', true],
+    ['a.many.test', 'https://a.many.test', true],
+    ['a.many.test', 'https://b.many.test', false],
+    ['a.many.test', 'https://good.test', false],
+    ['*.many.test', 'https://b.many.test', false],
+    ['inside.test', 'https://good.test', false],
+  ] as const)('Host %s, Origin %s: %s', ([host, origin, passes]) => {
+    // A proxy speaks TLS.
+    const call = { secFetchSite: undefined, origin, host, protocol: 'http' } as const
+    expect(isSameOriginCall(call, [...OURS, 'https://*.many.test'])).toBe(passes)
   })
 })
 
