@@ -15,7 +15,7 @@ import { constantPage } from '../request/answer/constant-page.ts'
 import { linksOf, pathsOf } from './document-links.ts'
 import { ExportError } from './export-error.ts'
 import type { ExportReport } from './export-outcome.ts'
-import { FileNames, nameOf, placeOfPage } from './file-names.ts'
+import { FileNames, nameOf, placeOfPage, type PagePlace } from './file-names.ts'
 import { dataOfDocument, fileOfDocument, fileOfRedirect } from './page-file.ts'
 import { openSiteClient, type SiteAnswer, type SiteClient } from './site-client.ts'
 import { openSiteFolder, type SiteFolder } from './site-folder.ts'
@@ -83,6 +83,8 @@ class SiteExport {
   readonly #links = new Map<string, string>()
   /** Patterns and paths. */
   readonly #leftOut = new Set<string>()
+  /** Names of paths that have been left out. Nobody else has them until all paths are known. */
+  readonly #unwritten: string[] = []
 
   constructor(options: ExportOptions, client: SiteClient, folder: SiteFolder) {
     this.#options = options
@@ -98,8 +100,7 @@ class SiteExport {
       for (;;) {
         const { done, value } = await paths.next()
         if (done === true) return
-        const writing = value.kind === 'file' ? this.#writeAnswer(value) : this.#writePage(value)
-        const reason = await writing.catch(reasonOfError)
+        const reason = await this.#writePath(value).catch(reasonOfError)
         if (reason !== undefined) {
           const { path, what } = value
           this.#leftOut.add(path)
@@ -109,6 +110,7 @@ class SiteExport {
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, work))
+    this.names.give(...this.#unwritten)
     // Their order depends on who was ready first.
     this.faults.sort((a, b) => (a.what < b.what ? -1 : 1))
   }
@@ -148,9 +150,24 @@ class SiteExport {
     this.faults.push(fault)
   }
 
-  async #writePage({ path }: SitePath): Promise<string | undefined> {
-    const place = placeOfPage(path)
-    if ('fault' in place) return place.fault
+  /** Takes the names of a path before anything is waited for: of two paths with one name, the one listed first has it. */
+  async #writePath({ path, kind }: SitePath): Promise<string | undefined> {
+    const place = kind === 'page' ? placeOfPage(path) : nameOf(path)
+    if (typeof place !== 'string' && 'fault' in place) return place.fault
+    const names = typeof place === 'string' ? [place] : [place.file, place.data]
+    const taken = this.names.take(...names)
+    if (taken !== undefined) return taken
+    let isWritten = false
+    try {
+      const reason = await (typeof place === 'string' ? this.#writeAnswer(path, place) : this.#writePage(path, place))
+      isWritten = reason === undefined
+      return reason
+    } finally {
+      if (!isWritten) this.#unwritten.push(...names)
+    }
+  }
+
+  async #writePage(path: string, place: PagePlace): Promise<string | undefined> {
     const answer = await this.#client.get(path)
     const fault = faultOf(answer)
     if (fault !== undefined) return fault
@@ -161,8 +178,8 @@ class SiteExport {
     if (data === undefined) return 'its data is not complete: the log says why'
     const policy = textOf(headers['content-security-policy'])
     const file = isPage ? fileOfDocument(answer.body.toString(), policy, true) : fileOfRedirect(headers.location ?? '')
-    const taken = await this.#writeFiles([place.file, file], [place.data, data])
-    if (taken !== undefined) return taken
+    await this.#folder.write(place.file, file)
+    await this.#folder.write(place.data, data)
     this.#noteLinks(path, file)
     this.pages += 1
     return undefined
@@ -176,26 +193,11 @@ class SiteExport {
   }
 
   /** The answer of a handler. */
-  async #writeAnswer({ path }: SitePath): Promise<string | undefined> {
-    const name = nameOf(path)
-    if (typeof name !== 'string') return name.fault
+  async #writeAnswer(path: string, name: string): Promise<string | undefined> {
     const answer = await this.#client.get(path)
     const fault = faultOf(answer) ?? (answer.status === 200 ? undefined : `its answer is ${answer.status}`)
-    return fault ?? this.#writeFiles([name, answer.body])
-  }
-
-  /** Writes all files of a page or none. @returns why that is not possible. */
-  async #writeFiles(...files: readonly (readonly [string, string | Uint8Array])[]): Promise<string | undefined> {
-    const names = files.map(([name]) => name)
-    const taken = this.names.take(...names)
-    if (taken !== undefined) return taken
-    try {
-      for (const [name, contents] of files) await this.#folder.write(name, contents)
-    } catch (thrown) {
-      this.names.give(...names)
-      throw thrown
-    }
-    return undefined
+    if (fault === undefined) await this.#folder.write(name, answer.body)
+    return fault
   }
 
   async #write(name: string, contents: string | Uint8Array): Promise<void> {

@@ -8,6 +8,9 @@ const MOST_NAME_BYTES = 255
 /** Bytes of a whole path there, less what is left for the folder of the site. */
 const MOST_PATH_BYTES = 3_000
 
+/** The file of a page's data, in a folder of the page's name. */
+const DATA = 'all.data'
+
 /** The place of a page among the files. */
 export interface PagePlace {
   /** Its file, from the folder of the site. */
@@ -29,8 +32,10 @@ export interface PlaceFault {
 export function placeOfPage(path: string): PagePlace | PlaceFault {
   const name = nameOf(path)
   if (typeof name !== 'string') return name
+  const last = name.slice(name.lastIndexOf('/') + 1)
+  if (/^index\.html?$/i.test(last)) return { fault: `'${last}' is the file of its folder's page` }
   const folder = name === '' ? '' : `${name}/`
-  return { file: /\.html?$/i.test(name) ? name : `${folder}index.html`, data: `_m/data/${folder}all.data` }
+  return { file: /\.html?$/i.test(name) ? name : `${folder}index.html`, data: `_m/data/${folder}${DATA}` }
 }
 
 /**
@@ -51,6 +56,7 @@ export function nameOf(path: string): string | PlaceFault {
 
 function faultOf(name: string): string | undefined {
   if (name === '') return 'it has an empty segment'
+  if (name.toLowerCase() === DATA) return `'${name}' is the file of its folder's data`
   if (name === '.' || name === '..') return `'${name}' would lead out of its folder`
   // oxlint-disable-next-line no-control-regex -- just these
   if (/[/\\\u0000-\u001f\u007f]/.test(name)) return `${JSON.stringify(name)} has a slash or a control character`
