@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { deflateSync, crc32 } from 'node:zlib'
 import request from 'supertest'
 import sharp from 'sharp'
@@ -170,6 +171,7 @@ describe('what is refused', () => {
       const made = await resized(
         { original: original(name), folder: join(folder.path, 'made', client, name), width, format: 'webp' },
         client,
+        new AbortController().signal,
       ).catch((thrown: Error) => thrown.name)
       order.push(`${client} ${made === 'UnavailableError' ? 'refused' : 'made'}`)
     }
@@ -180,6 +182,37 @@ describe('what is refused', () => {
     expect(order.indexOf('other made')).toBeLessThan(5)
     await make('greedy', 'grain-25.png', 640)
     expect(order.at(-1)).toBe('greedy made')
+  })
+
+  test('an image that nobody waits for any more is not made, whoever has asked first', async () => {
+    const { resized } = await import('../../fixtures/recipes/images/images/resize.server.ts')
+    const leaving = new AbortController()
+    const staying = new AbortController()
+    const make = (folderName: string, width: number, { signal }: AbortController): Promise<string> =>
+      resized(
+        { original: original('mill.jpg'), folder: join(folder.path, folderName), width, format: 'webp' },
+        'one',
+        signal,
+      ).catch((thrown: Error) => thrown.name)
+    const left = [320, 640, 1280].map((width) => make('left', width, leaving))
+    const joined = make('left', 1280, staying)
+    const alone = make('stayed', 320, staying)
+    // Until the last has its place in the queue; the first is in progress.
+    while ((await readdir(join(folder.path, 'left')).catch(() => [])).length === 0) await delay(1)
+    leaving.abort()
+    const [first, second] = await Promise.all(left)
+    expect([first, second]).toEqual([expect.stringMatching(/320\.webp$/), 'UnavailableError'])
+    expect(await joined).toMatch(/1280\.webp$/)
+    expect(await alone).toMatch(/320\.webp$/)
+  })
+
+  test('an image that is far higher than wide becomes narrower', async () => {
+    await sharp({ create: { width: 40, height: 4_000, channels: 3, background: 'red' } })
+      .png()
+      .toFile(original('high.png'))
+    const { body } = await opened().get('/images/320/high.png').expect(200)
+    const { width, height } = await sharp(body as Buffer).metadata()
+    expect([width, height]).toEqual([10, 960])
   })
 
   test('a file that breaks off, which leaves no half image behind', async () => {
