@@ -79,7 +79,7 @@ function checkBasePath(basePath: string): void {
   if (BASE_PATH.test(basePath) && basePath.length <= MOST_BASE_CHARACTERS && !isRuntimePath(basePath)) return
   throw new BuildFault(
     `basePath '${basePath}' is refused: it begins with a slash and ends without one, like /shop or /a/b, has at most ` +
-      `${MOST_BASE_CHARACTERS} characters (letters, digits, '-', '_', '.') and is none of the runtime's own paths.`,
+      `${MOST_BASE_CHARACTERS} characters (letters, digits, '-', '_', '.') and is not one of Millrace's own paths.`,
   )
 }
 

@@ -47,7 +47,7 @@ function checkVariants(key: string, variants: unknown, cache: unknown): void {
   }
   if (cache !== 'shared') {
     fault(
-      'variants are of a page that is kept, and this entry does not keep one',
+      "variants choose between versions of a cached page, and this entry has no cache: 'shared'",
       "Add cache: 'shared', or remove variants",
     )
   }

@@ -166,10 +166,6 @@ function checkReserved(segments: readonly PatternSegment[], refuse: Refuse): voi
   const texts = segments.map((segment) => (segment.kind === 'static' ? segment.text : '*'))
   if (isRuntimePath(`/${texts.join('/')}`)) {
     const paths = [`${RUNTIME_PREFIX}*`, ...HEALTH_PATHS].join(', ')
-    refuse(
-      'reserved-path',
-      `the runtime itself answers there, so this is never reached (${paths})`,
-      'Choose another path',
-    )
+    refuse('reserved-path', `Millrace itself answers there, so this is never reached (${paths})`, 'Choose another path')
   }
 }

@@ -29,7 +29,7 @@ export function checkShells(definitions: RouteDefinitions): void {
     if (cache !== undefined) {
       fail(
         'early-and-shared',
-        "a page with cache: 'shared' is rendered to its end before it is kept, so shell: 'early' cannot send a part of it",
+        "a page with cache: 'shared' is rendered completely before it is cached, so shell: 'early' cannot send a part of it",
         'Remove one of the two',
       )
     }

@@ -134,7 +134,7 @@ describe('the panel of the development server', () => {
     await clickLink(page, 'own')
     await heading(page, 'Kept own')
     await cell(page, 'requests', '/kept/own', 'bypass: cookie who').waitFor()
-    const warning = page.locator('millrace-warnings article').filter({ hasText: 'Page that is not kept' })
+    const warning = page.locator('millrace-warnings article').filter({ hasText: 'Page that is not cached' })
     await warning.getByText('cookie who').waitFor({ state: 'attached' })
     await page.goto('/kept/own')
     await untilAlive(page)

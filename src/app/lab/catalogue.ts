@@ -138,13 +138,13 @@ export const LAB_GROUPS: readonly LabGroup[] = [
       {
         href: '/lab/kept/1',
         pattern: '/lab/kept/[key]',
-        title: 'A kept page',
+        title: 'A cached page',
         look: 'The server caches the whole document for all visitors, until an action drops it.',
       },
       {
         href: '/lab/shell/1',
         pattern: '/lab/shell/[key]',
-        title: 'A kept shell',
+        title: 'A cached page with a slot',
         look: 'The server caches the page for all visitors. The name in your cookie “visitor” follows in the same response.',
       },
       {

@@ -5,7 +5,7 @@ import styles from './page.module.css'
 
 export const metadata = {
   title: 'Lab',
-  description: 'Small pages that each show one thing the runtime does, with what to look for.',
+  description: 'Small pages that each show one thing that Millrace does, with what to look for.',
 }
 
 /** The overview of the lab: a card and a link for every page of it. */
@@ -15,7 +15,7 @@ export default function LabPage() {
       <header className={styles['intro']}>
         <h1>Lab</h1>
         <p>
-          Small pages that each show one thing the runtime does. Open one, watch the address, the status and the
+          Small pages that each show one thing that Millrace does. Open one, watch the address, the status and the
           network, and compare with what the card says. Pages that need JavaScript say so on their card.
         </p>
         <nav aria-label="Groups" className={styles['groups']}>

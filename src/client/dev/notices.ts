@@ -120,7 +120,7 @@ export function createNotices(document: Document, openInEditor: OpenInEditor): N
 
 const TITLES: Readonly<Record<DevWarning['kind'], string>> = {
   build: 'Warning of the compiler',
-  cache: 'Page that is not kept',
+  cache: 'Page that is not cached',
   image: 'Image without a size',
   link: 'Dead link',
   react: 'React',

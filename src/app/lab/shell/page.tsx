@@ -19,14 +19,14 @@ export default function ShellPage({ params, data }: Props) {
       pattern="/lab/shell/[key]"
       lede={`The server caches this document for ${data.seconds} seconds. A visitor with the cookie “visitor” gets the cached part at once, and then the name in that cookie. Visitors without it get the complete cached page.`}
     >
-      <Readout label="shell was made at, in ms since 1970" testId="rendered-at" value={String(data.renderedAt)} />
+      <Readout label="cached part was made at, in ms since 1970" testId="rendered-at" value={String(data.renderedAt)} />
       <Suspense fallback={<Pending label="visitor" />}>
         <Visitor visitor={data.visitor} />
       </Suspense>
       <form action={drop} id="drop-form">
         <input type="hidden" name="key" value={params.key} />
         <button type="submit" data-testid="drop">
-          Drop the shell
+          Drop the cached part
         </button>
       </form>
       <SeeAlso

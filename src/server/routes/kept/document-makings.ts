@@ -146,7 +146,7 @@ export class DocumentMakings {
     context.services.warnOnce(
       `kept ${route}`,
       { route, reason, kept: false },
-      "this page says cache: 'shared' and cannot be kept, so each visitor gets an answer of its own; the reason names what it reads or sets",
+      "this page says cache: 'shared' and cannot be cached, so each visitor gets an answer of its own; the reason names what it reads or sets",
     )
   }
 }
@@ -157,7 +157,7 @@ function tellFault({ context, page }: Visit, slots: KeptDocument['slots']): void
   context.services.warnOnce(
     `shell ${route}`,
     { route, reason: slots.reason },
-    'this page has parts for each visitor, and the rest of it cannot be kept for them, so each gets an answer of its own; the reason names what it waits for or contains besides',
+    'this page has parts for each visitor, and the rest of it cannot be cached for them, so each gets an answer of its own; the reason names what it waits for or contains besides',
   )
 }
 
