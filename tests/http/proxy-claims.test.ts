@@ -6,7 +6,7 @@ import { recorded } from './proxy-setup.ts'
 describe('what the upstream gets', () => {
   it('has no header by which a proxy says who asks, for what, or how', async () => {
     const claims = (
-      'True-Client-IP CF-Connecting-IP X-Real-IP X-Client-IP Client-IP Fastly-Client-IP X-Forwarded ' +
+      'True-Client-IP CF-Connecting-IP CF-Visitor X-ProxyUser-Ip X-Real-IP X-Client-IP Client-IP Fastly-Client-IP X-Forwarded ' +
       'X-Cluster-Client-IP X-Original-Forwarded-For X-Forwarded-Anything X-Original-Host ' +
       'Front-End-HTTPS X-Original-URL X-Rewrite-URL X-Original-URI X-HTTP-Method-Override ' +
       'X-HTTP-Method X-Method-Override Proxy Remote-User X-Remote-User X-Middleware-Subrequest ' +

@@ -3,6 +3,7 @@
  * upstream's `Connection` names; the length of a body is declared again for each side.
  */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import { isProxyClaim } from './proxy-claims.ts'
 
 /** Facts about the visitor for the upstream. Claims in the visitor's own request are ignored. */
 export interface Forwarded {
@@ -39,45 +40,6 @@ const ENDS_HERE = new Set([
   'upgrade',
 ])
 
-/**
- * Headers by which a proxy tells servers and frameworks about client, target and method. Only this server's
- * `X-Forwarded-*` is true, so the visitor's own are dropped.
- */
-const CLAIMS = new Set(
-  // Client address.
-  (
-    'cf-connecting-ip cf-connecting-ipv6 cf-pseudo-ipv4 client-ip do-connecting-ip fastly-client-ip fly-client-ip ' +
-    'true-client-ip x-appengine-user-ip x-azure-clientip x-azure-socketip x-client-ip x-cluster-client-ip ' +
-    'x-envoy-external-address x-forward-for x-forwarded x-original-forwarded-for x-originating-ip x-real-ip ' +
-    'proxy-client-ip wl-proxy-client-ip x-nf-client-connection-ip x-remote-addr x-remote-ip ' +
-    // Host, scheme, URL and method.
-    'front-end-https x-host x-http-host-override x-original-host x-real-host x-scheme x-url-scheme x-original-method x-original-uri ' +
-    'x-original-url x-rewrite-url x-waws-unencoded-url x-http-method x-http-method-override x-method-override ' +
-    // Signed-in user; whether middleware has run; the proxy of a CGI program.
-    'x-authenticated-user x-client-cert x-goog-iap-jwt-assertion x-remote-user x-webauth-user ' +
-    'x-middleware-subrequest proxy'
-  ).split(' '),
-)
-
-/** Prefixes of such names: of forwarding proxies, and of those that sign visitors in. */
-const CLAIM_PREFIXES = [
-  'cf-access-',
-  'remote-',
-  'tailscale-user-',
-  'x-amzn-oidc-',
-  'x-auth-request-',
-  'x-forwarded-',
-  'x-goog-authenticated-user-',
-  'x-ms-client-principal',
-  'x-ssl-client-',
-  'x-vercel-forwarded-',
-] as const
-
-/** A name with an underscore is a different header here, but the same one to CGI: `X_Real_IP`. */
-function isClaim(name: string): boolean {
-  return CLAIMS.has(name) || name.includes('_') || CLAIM_PREFIXES.some((prefix) => name.startsWith(prefix))
-}
-
 /** The body of a request. Bytes that no header announces are not forwarded. */
 export function bodyFraming(headers: IncomingHttpHeaders): BodyFraming {
   const coding = headers['transfer-encoding']
@@ -96,7 +58,7 @@ export function upstreamHeaders(
   const headers: OutgoingHttpHeaders = Object.create(null)
   const named = namedByConnection(req)
   for (const [name, value] of Object.entries(req.headers)) {
-    if (value === undefined || ENDS_HERE.has(name) || isClaim(name) || named.has(name)) continue
+    if (value === undefined || ENDS_HERE.has(name) || isProxyClaim(name) || named.has(name)) continue
     headers[name] = sentValue(value, req.headersDistinct[name])
   }
   if (framing.kind === 'chunked') headers['transfer-encoding'] = 'chunked'

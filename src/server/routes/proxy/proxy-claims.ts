@@ -1,0 +1,113 @@
+/**
+ * Headers by which proxies and CDNs tell servers and frameworks whose request it is, and for what: only this server's
+ * `X-Forwarded-*` is true. New products invent new names, so names are judged by their words. A list of what may pass
+ * would drop the headers of an application (`X-Api-Key`, signatures of webhooks), which nobody could list.
+ */
+
+/** Whom or what a header describes. */
+const SUBJECTS = words(
+  'backend balancer base client cluster connecting downstream edge encoded external front frontend incoming lb origin ' +
+    'original originating override peer proxied public raw real remote replaced request requested rewrite rewritten ' +
+    'server source src stripped true unencoded upstream viewer',
+)
+
+/** What it says of them. */
+const FACTS = words(
+  'addr address cert certificate domain host hostname http method path port prefix proto protocol query scheme serial ' +
+    'uri url verified verify',
+)
+
+/** Words that only such headers have, joined ones included: `ClientIP`. */
+const CLAIM_WORD = new RegExp(
+  '^(?:forward|forwarded|forwarder|forwards|fwd|xff|ssl|tls|https|dn|geoip|' +
+    '(?:client|connecting|origin|original|peer|proxy|proxyuser|real|remote|socket|source|src|true|user|viewer|visitor)?' +
+    '(?:ip|ips|ipv4|ipv6|ipaddr|ipaddress)|' +
+    '(?:client|original|peer|remote|source)(?:addr|address|cert|dn|host|path|port|uri|url))$',
+)
+
+/** Names without such words. */
+const CLAIM_NAMES = words(
+  // Connection and target.
+  'cip disguised-host ns-client rlnclientipaddr x-client-city x-client-region x-forwardfor x-is-secure x-secure ' +
+    // Paths of frameworks and gateways, and files that a proxy sends.
+    'script-name x-accel-mapping x-accel-redirect x-matched-path x-ingress-path x-now-route-matches x-script-name ' +
+    'x-sendfile-type x-server-name ' +
+    // Signed-in user; the proxy of a CGI program.
+    'proxy x-goog-iap-jwt-assertion x-proxycontextinfo x-userinfo',
+)
+
+/** Prefixes of products that write all headers of that name, and of those that sign visitors in. */
+const CLAIM_PREFIXES = [
+  'akamai-',
+  'ali-',
+  'cdn-',
+  'cert-',
+  'cf-',
+  'cloudfront-',
+  'fastly-',
+  'fly-',
+  'l5d-',
+  'oidc-claim-',
+  'proxy-',
+  'remote-',
+  'shib-',
+  'tailscale-',
+  'wl-',
+  'x-akamai-',
+  'x-amzn-',
+  'x-appengine-',
+  'x-appservice-',
+  'x-arr-',
+  'x-astro-',
+  'x-auth-request-',
+  'x-authenticated-',
+  'x-authentik-',
+  'x-azure-',
+  'x-cert-',
+  'x-certificate-',
+  'x-consumer-',
+  'x-credential-',
+  'x-envoy-',
+  'x-fd-',
+  'x-goog-authenticated-user-',
+  'x-haproxy-',
+  'x-invoke-',
+  'x-middleware-',
+  'x-ms-client-principal',
+  'x-nf-',
+  'x-nginx-',
+  'x-oidc-',
+  'x-pomerium-',
+  'x-proxy-',
+  'x-real-',
+  'x-remote-',
+  'x-sucuri-',
+  'x-vercel-forwarded-',
+  'x-vercel-ip-',
+  'x-vercel-proxied-',
+  'x-waws-',
+  'x-webauth-',
+  'x-weblogic-',
+] as const
+
+/** Sent by browsers, and what proxies themselves need: to stop loops (RFC 8586), and to continue a trace. */
+const STANDARD = /^(?:access-control-|sec-|cdn-loop$|x-amzn-trace-id$)/
+
+/** A name with another character is a different header here, but the same one to CGI: `X_Real_IP`. */
+const PLAIN = /^[a-z0-9-]+$/
+
+/** Whether a visitor's header, in lower case, says what only a proxy may say. Takes time linear in the name's length. */
+export function isProxyClaim(name: string): boolean {
+  if (!PLAIN.test(name) || CLAIM_NAMES.has(name)) return true
+  if (STANDARD.test(name)) return false
+  if (CLAIM_PREFIXES.some((prefix) => name.startsWith(prefix))) return true
+  const parts = name.split('-').filter((part) => part !== 'x' && part !== '')
+  if (parts.some((part) => CLAIM_WORD.test(part))) return true
+  const facts = parts.filter((part) => FACTS.has(part)).length
+  // `X-Original-URL`, `X-HTTP-Method-Override`; `X-Url-Scheme`, which is nothing but facts.
+  return facts > 0 && (facts === parts.length || parts.some((part) => SUBJECTS.has(part)))
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(' '))
+}
