@@ -2,34 +2,70 @@
 const MOST_DECODINGS = 4
 
 /** Decodes to one character per byte, so that invalid UTF-8 is decoded too; `%uXXXX` is an IIS extension. */
-const ESCAPE = /%(?:u00)?([\da-f]{2})/gi
+const ESCAPE = /%(?:u([\da-f]{4})|([\da-f]{2}))/gi
 
-/** Two bytes that some servers read as `.`, `/` and `\`, though they are invalid UTF-8. */
-const OVERLONG: Readonly<Record<string, string>> = { '\u00c0\u00ae': '.', '\u00c0\u00af': '/', '\u00c1\u009c': '\\' }
+/** ASCII in more bytes than UTF-8 allows, which some servers accept. */
+// oxlint-disable-next-line no-control-regex -- bytes
+const OVERLONG =
+  /[\u00c0\u00c1][\u0080-\u00bf]|\u00e0[\u0080\u0081][\u0080-\u00bf]|\u00f0\u0080[\u0080\u0081][\u0080-\u00bf]/g
+
+/** What servers on Windows, and those that normalize (NFKC), read as a dot, two dots, a slash or a backslash. */
+const LOOKALIKES: Readonly<Record<string, string>> = {
+  '\uff0e': '.',
+  '\u2024': '.',
+  '\ufe52': '.',
+  '\u2025': '..',
+  '\uff0f': '/',
+  '\u2044': '/',
+  '\u2215': '/',
+  '\uff3c': '\\',
+  '\ufe68': '\\',
+  '\u2216': '\\',
+  '\uff1b': ';',
+  '\uff1f': '?',
+  '\uff03': '#',
+}
+
+/** Their characters, and their bytes in UTF-8. */
+const LOOKALIKE =
+  /[\uff0e\u2024\ufe52\u2025\uff0f\u2044\u2215\uff3c\ufe68\u2216\uff1b\uff1f\uff03]|[\u00e2\u00ef][\u0080-\u00bf]{2}/g
 
 /**
- * `.` or `..`. Java servers treat text after a semicolon as a parameter, Windows servers drop blanks around dots, and
- * others drop control characters.
+ * `.` or `..`. Windows servers drop blanks around dots, and others drop control characters. What follows may end the
+ * segment for a server: Java's treat text after a semicolon as a parameter, a question mark or hash that was decoded
+ * begins a query or fragment, and NTFS reads a stream's name after a colon. So `..` before anything but a character of
+ * names counts, a single dot only before those three, because it leads nowhere (`.(draft)`).
  */
-// oxlint-disable-next-line no-control-regex -- see above
-const DOT_SEGMENT = /(?:^|[/\\])[\u0001- \u007f]*\.[\u0001- \u007f]*(?:\.[\u0001- \u007f]*)?(?:;[^/\\]*)?(?:[/\\]|$)/
+const DOT_SEGMENT =
+  // oxlint-disable-next-line no-control-regex -- see above
+  /(?:^|[/\\])[\u0001- \u007f]*\.(?:[\u0001- \u007f]*(?:$|[/\\;?#])|[\u0001- \u007f]*\.[\u0001- \u007f]*(?:$|[^\w.~%\-\u0001- \u007f-\uffff]))/
 
 /**
  * Whether a server could read a path as one that leaves its folder: some segment is `.` or `..` in any decoding, with
- * encoded slashes and backslashes as separators. A path that is encoded more than 4 times counts as well, and so does a
- * null byte, at which a server in C ends the path.
+ * encoded slashes and backslashes as separators, and characters that some servers take for them. A path that is encoded
+ * more than 4 times counts as well, and so does a null byte, at which a server in C ends the path.
  * @param pathname percent-encoded.
  */
 export function mayClimb(pathname: string): boolean {
   let path = pathname
   for (let decoded = 0; decoded <= MOST_DECODINGS; decoded += 1) {
     if (path.includes('\0') || DOT_SEGMENT.test(path)) return true
-    if (!path.includes('%') && !path.includes('\u00c0') && !path.includes('\u00c1')) return false
+    if (!/[%\u0080-\uffff]/.test(path)) return false
     const next = path
-      .replace(ESCAPE, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-      .replace(/\u00c0[\u00ae\u00af]|\u00c1\u009c/g, (bytes) => OVERLONG[bytes] ?? '')
+      .replace(ESCAPE, (_, wide: string | undefined, byte: string) =>
+        String.fromCharCode(Number.parseInt(wide ?? byte, 16)),
+      )
+      .replace(OVERLONG, (bytes) => String.fromCharCode(lowBits(bytes)))
+      .replace(LOOKALIKE, (found) => LOOKALIKES[found] ?? LOOKALIKES[String.fromCharCode(lowBits(found))] ?? found)
     if (next === path) return false
     path = next
   }
   return true
+}
+
+/** The character's code in bytes of UTF-8: six bits of each, and the rest of the first. */
+function lowBits(bytes: string): number {
+  let code = bytes.charCodeAt(0) & (0x7f >> bytes.length)
+  for (let at = 1; at < bytes.length; at += 1) code = (code << 6) | (bytes.charCodeAt(at) & 0x3f)
+  return code
 }

@@ -51,6 +51,7 @@ describe.skipIf(findProgram('nginx') === undefined)('an upstream that decodes', 
   test('control: asked without us it climbs, and it answers what does not climb', async () => {
     expect(await textAt(upstream, '/v1/..%2fadmin')).toEqual([200, 'secret'])
     expect(await textAt(upstream, '/again/v1/..%252fadmin')).toEqual([200, 'secret'])
+    expect(await textAt(server.port, '/up/a%3f')).toEqual([200, 'public'])
     expect(await textAt(server.port, '/up/a%2fb')).toEqual([200, 'public'])
     expect(await textAt(server.port, '/again/a%252fb')).toEqual([200, 'public'])
     expect(await textAt(server.port, '/up/..a/b..')).toEqual([200, 'public'])
@@ -65,6 +66,8 @@ describe.skipIf(findProgram('nginx') === undefined)('an upstream that decodes', 
     '/up/..%5cadmin',
     '/up/..;/admin',
     '/up/..%3bx%2fadmin',
+    '/up/..%3f',
+    '/again/..%253f',
     '/again/..%252fadmin',
     '/again/%252e%252e%252fadmin',
     '/again/a%252f..%252f..%252fadmin',

@@ -33,6 +33,28 @@ describe('a path for another origin', () => {
     '/up/..%00/admin',
     '/up/..%00.png',
     '/up/a%2500b',
+    '/up/..%3f',
+    '/up/..%3fx',
+    '/up/%2e%2e%3Fx=1',
+    '/up/..%253f',
+    '/up/..%23',
+    '/up/a%2f..%3f',
+    '/up/..%20%3f',
+    '/up/.%3f',
+    '/up/..%26x',
+    '/up/..:$DATA',
+    '/up/..%3a%3a$INDEX_ALLOCATION/admin',
+    '/up/..%7c',
+    '/up/..%22/admin',
+    '/up/..%2a',
+    '/up/%e0%80%ae%e0%80%ae%e0%80%afadmin',
+    '/up/%25f0%2580%2580%25ae.%2fadmin',
+    '/up/..%c0%bf',
+    '/up/%ef%bc%8e%ef%bc%8e%ef%bc%8fadmin',
+    '/up/%uff0e%uff0e%u2215admin',
+    '/up/%e2%80%a5/admin',
+    '/up/..%ef%bc%bcadmin',
+    '/up/..%ef%bc%9f',
   ])('%s may climb', (path) => {
     expect(mayClimb(path)).toBe(true)
   })
@@ -54,6 +76,14 @@ describe('a path for another origin', () => {
     '/up/.well-known/x',
     '/up/a%20.%20b/x',
     '/up/%20/x',
+    '/up/what%3f',
+    '/up/a..%3f',
+    '/up/.(draft)',
+    '/up/.@types',
+    '/up/..~x',
+    '/up/..%C3%A4',
+    '/up/%EF%BC%8F%EF%BC%9F',
+    '/up/%E6%9D%B1%E4%BA%AC..%3f',
   ])('%s does not', (path) => {
     expect(mayClimb(path)).toBe(false)
   })
