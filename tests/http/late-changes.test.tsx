@@ -196,6 +196,19 @@ test.for(['search', 'request'] as const)(
   },
 )
 
+test.for(['search', 'request'] as const)(
+  'what a deferred value reads of %s too late is not cached, and the next answers say it in time',
+  async (name) => {
+    const tiny = deferring((args) => args[name])
+    const [first, second] = [await getData(tiny.app, '/_m/data/?q=1'), await getData(tiny.app, '/_m/data/?q=2')]
+    expect(first.records[1]).not.toHaveProperty('uses')
+    expect(first.records).toContainEqual({ end: 0, lifetime: 0 })
+    expect(second.records[1]).toMatchObject({ uses: true })
+    expect(second.records).toContainEqual({ end: 0 })
+    expect((await request(tiny.app).get('/?q=3').expect(200)).text).toContain('"uses":true')
+  },
+)
+
 test('search that a function visitor first reads after its answer has begun is logged', async () => {
   const visitor = async (args: VisitorArgs) => {
     await new Promise(setImmediate)

@@ -43,6 +43,8 @@ export interface SegmentContent {
   readonly hash: number
   /** Characters on the wire. */
   readonly size: number
+  /** In place of the segment's: the data must not be cached. */
+  readonly lifetime?: 0
 }
 
 /** Receives the records in order. An error that it throws ends the reading. */
@@ -143,15 +145,14 @@ function createRecordReader(sink: RouteDataSink, rejection: Rejection | undefine
     })
   }
 
-  function acceptPart({ chunk, end, text, mark, html }: Members, length: number): void {
+  function acceptPart({ chunk, end, text, mark, html, ...facts }: Members, length: number): void {
     const stream = streams.get(chunk ?? end)
     check(stream !== undefined)
     const { known, decoder, hash, texts } = stream
     if (chunk === undefined) {
       malformedUnless(() => decoder.end())
       streams.delete(end)
-      sink.settled(known.segment, { hash: hash.value(), size: stream.size })
-      return
+      return sink.settled(known.segment, { ...facts, hash: hash.value(), size: stream.size })
     }
     stream.size += length
     // Its frame has a hash of it.

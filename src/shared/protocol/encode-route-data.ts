@@ -18,9 +18,10 @@ export interface RouteDataWriter {
   /**
    * Writes a segment, and follows the promises in its values.
    * @param id `<key>#layout` or `<key>#page`; each one once.
+   * @param isUntold whether the data depends on more than `meta` says; asked once all its promises are settled.
    * @throws errors of a getter or a `toJSON` of the values; nothing of the segment has been written then.
    */
-  segment(id: string, values: SegmentValues, meta: SegmentMeta): void
+  segment(id: string, values: SegmentValues, meta: SegmentMeta, isUntold?: () => boolean): void
   /** Writes which fallback replaces the page. */
   outcome(outcome: RouteDataOutcome): void
   /** Writes for which sessions the answer is made, if the head lacks some. */
@@ -62,7 +63,7 @@ export function createRouteDataWriter(
   }
   return {
     head: (head) => put({ v: ROUTE_DATA_VERSION, ...head }),
-    segment(segment, given, meta) {
+    segment(segment, given, meta, isUntold) {
       const values = statedValues(given)
       if (isJsonValue(values)) return put({ segment, ...values, ...statedMeta(meta) })
       const { formOf, framesWith } = htmlAside()
@@ -74,7 +75,9 @@ export function createRouteDataWriter(
           .forEach(put)
       put({ segment, stream, ...statedMeta(meta) })
       putChunks(encoder.root)
-      const over = encoder.follow(putChunks, signal).then(() => put({ end: stream }))
+      const over = encoder
+        .follow(putChunks, signal)
+        .then(() => put({ end: stream, ...(isUntold?.() && { lifetime: 0 }) }))
       over.catch(() => undefined) // `finish` handles it
       streams.push(over)
     },

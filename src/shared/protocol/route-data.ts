@@ -120,8 +120,8 @@ export type RouteDataRecord =
   | { readonly chunk: number; readonly text: string }
   /** A text of HTML, before the frame that names its mark: its number in the stream. */
   | { readonly chunk: number; readonly mark: number; readonly html: string }
-  /** The stream with that number is complete. */
-  | { readonly end: number }
+  /** The stream with that number is complete. Its segment must not be cached if it depends on more than its record says. */
+  | { readonly end: number; readonly lifetime?: 0 }
   /** A loader has refused or failed; no segment inside the boundary follows. */
   | { readonly outcome: RouteDataOutcome }
   /** As in the head, in place of what that has said. */

@@ -329,3 +329,15 @@ describe('what is kept', () => {
     expect(world.requests).toEqual([])
   })
 })
+
+test('data whose end says that it depends on more than its record is not shown for another query', async () => {
+  for (const last of [{ end: 0 }, { end: 0, lifetime: 0 }]) {
+    const world = createWorld()
+    await world.click('/a?q=1')
+    await world.request(0).send(head('/a'), ...deferredSegment('/a#page'))
+    await world.commit()
+    await world.request(0).done(...lateValue('one').slice(0, 1), last)
+    await world.click('/a?q=2')
+    expect(world.requests).toHaveLength('lifetime' in last ? 2 : 1)
+  }
+})

@@ -4,6 +4,7 @@ import {
   RouteDataError,
   type ReceivedSegment,
   type RouteDataSink,
+  type SegmentContent,
 } from '../../../shared/protocol/decode-route-data.ts'
 import {
   BUILD_HEADER,
@@ -105,7 +106,7 @@ interface RouteRequestListener {
   /** The server's answer for the URL is known. */
   head(head: RouteAnswer & Pick<RouteDataHead, 'sessions'>): ReturnType<RouteDataSink['head']>
   received(segment: ReceivedSegment): void
-  settled(segment: ReceivedSegment, content: { readonly hash: number; readonly size: number }): void
+  settled(segment: ReceivedSegment, content: SegmentContent): void
   /** After each of them, and at the end. */
   changed(): void
 }

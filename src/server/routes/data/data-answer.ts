@@ -109,8 +109,8 @@ export class DataAnswer {
     sessions.onNote = onNote
   }
 
-  segment(id: string, values: SegmentValues, meta: SegmentMeta): void {
-    if (this.#hasBody) this.#writer.segment(id, values, meta)
+  segment(id: string, values: SegmentValues, meta: SegmentMeta, isUntold?: () => boolean): void {
+    if (this.#hasBody) this.#writer.segment(id, values, meta, isUntold)
   }
 
   outcome(outcome: RouteDataOutcome): void {

@@ -55,7 +55,7 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
       if (!(await haveSucceeded(outside.filter(({ guards }) => guards))) || stopped) return true
       const values = valuesOf(segment, result)
       if (!answer.isOpen()) answer.open(status, page.head)
-      answer.segment(segment.id, values, segment.facts.meta(context) ?? NO_META)
+      answer.segment(segment.id, values, segment.facts.meta(context) ?? NO_META, () => segment.facts.isLate)
       return true
     } catch (thrown) {
       if (!(await haveSucceeded(outside))) return false

@@ -96,7 +96,7 @@ export async function callLoader(call: LoaderCall): Promise<Deferrable> {
   // Values in the order in which they have become ready would make another file each time.
   if (context.services.site?.forFiles === true) await settlePromises(shared.value)
   const result = visitor === undefined ? shared : withVisitor({ ...call, params: args.params }, visitor, shared)
-  facts.isSettled = true
+  facts.settle(result.deferred)
   const watched = Arguments.watched(args)
   // Reads inside a pending promise, or of the search object itself in the result, cannot be tracked: assume all params.
   const isRead = (): boolean =>

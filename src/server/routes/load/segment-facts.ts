@@ -6,6 +6,12 @@ import type { SearchListener } from '../../values/track-search.ts'
 import type { SessionListener } from '../../secrets/session-reads.ts'
 
 /**
+ * Modules whose deferred values have been the first to read the query: from the next answer on, browsers learn in time
+ * that the data depends on it. At most the modules of the table.
+ */
+const LATE_READERS = new WeakSet<object>()
+
+/**
  * Facts about a segment's data for the browser's route cache, collected while its loader runs. Read them after the
  * loader has settled.
  */
@@ -18,6 +24,29 @@ export class SegmentFacts implements SearchListener, SessionListener {
   /** For the page's document. */
   shared: SharedLifetime | undefined = undefined
   #hasSession = false
+  #isLate = false
+  readonly #module: object | undefined
+
+  /** @param module of its loader; absent if nothing is sent to browsers. */
+  constructor(module?: object) {
+    this.#module = module
+  }
+
+  /** A deferred value has read the query after the browser was told that nothing does: it must not keep the data. */
+  get isLate(): boolean {
+    return this.#isLate
+  }
+
+  /** The loader has returned. */
+  settle(isDeferred: boolean): void {
+    this.isSettled = true
+    if (isDeferred && this.#module !== undefined && LATE_READERS.has(this.#module)) this.useAll()
+  }
+
+  noteLate(): void {
+    this.#isLate = true
+    if (this.#module !== undefined) LATE_READERS.add(this.#module)
+  }
 
   /** Whether the data depends on the query. */
   get readsQuery(): boolean {
@@ -82,10 +111,11 @@ export class SegmentFacts implements SearchListener, SessionListener {
   }
 }
 
-/** Reports a deferred value that is the first to read the query: the browser has received that nothing does. */
+/** Notes a deferred value that is the first to read the query: the browser has received that nothing does. */
 export function noteLateQuery(what: string, facts: SegmentFacts, context: RequestContext): void {
   if (!facts.isSettled || facts.uses === true) return
-  const message = `${what} was first read after its loader had returned, so the browser keeps the data for other search params too. Read it before the loader returns`
+  facts.noteLate()
+  const message = `${what} was first read after its loader had returned, so the browser learns too late that the data depends on it. Read it before the loader returns`
   context.noteLateChange(new LateChangeError(message))
 }
 

@@ -116,10 +116,11 @@ function startAll(
   }
   let isAsync = false
   const ready = loaders.map((loader) => {
-    const facts = new SegmentFacts()
+    const module = serverModule(loader, modules)
+    const facts = new SegmentFacts(module)
     if (guarded !== undefined) facts.inherit(guarded)
     context.making?.watch(facts)
-    const checked = checkSearch(serverModule(loader, modules).search, raw, facts, context)
+    const checked = checkSearch(module.search, raw, facts, context)
     isAsync ||= checked instanceof Promise
     return { loader, facts, search: checked }
   })
