@@ -112,6 +112,8 @@ test('a session that is named after the page has arrived drops what others have 
 test.for([
   ['session:ann', 'session:ann~basket:+', '~basket:+'],
   ['session:ann', 'admin:eve', 'session:ann'],
+  ['session:ann', 'admin:eve session:ann', 'admin:eve session:ann'],
+  ['session:ann~light:+', 'admin:eve session:ann~basket:+~light:+', 'admin:eve'],
   ['admin:eve session:ann', '~basket:+', 'session:ann~basket:+'],
 ])('sessions of other kinds, which only some pages read, drop nothing: %s, %s, %s', async (marks) => {
   const world = createWorld()
