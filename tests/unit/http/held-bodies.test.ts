@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { BodyError } from '../../../src/server/http/body/body-error.ts'
 import { parseCheckedJson } from '../../../src/server/http/body/checked-json.ts'
 import { createHeldBodies, type HeldBody } from '../../../src/server/http/body/held-bodies.ts'
+import { holdWholeBody } from '../../../src/server/routes/resources/parse-body.ts'
 import { readBody } from '../../../src/server/http/body/read-body.ts'
 import { withServer } from '../../support/listening.ts'
 import { requestRaw } from '../../support/raw-http.ts'
@@ -136,4 +137,16 @@ test.for([
   )
   expect(await taken).toMatchObject({ kind: type === 'application/json' ? 'json' : 'form' })
   expect(told).toBe(expected)
+})
+
+test.for<readonly [what: string, isPrepared: boolean, headers: object, httpVersionMajor?: number]>([
+  ['no headers of a body', false, {}],
+  ['an empty body', false, { 'content-length': '0' }],
+  ['a length', true, { 'content-length': '5' }],
+  ['pieces', true, { 'transfer-encoding': 'chunked' }],
+  ['no headers of a body over HTTP/2, which needs none', true, {}, 2],
+])('a handler’s request with %s: whether counting is prepared is %s', ([, isPrepared, headers, version = 1]) => {
+  const context = { req: { headers, httpVersionMajor: version }, body: { hold: undefined } }
+  holdWholeBody(FREE, context as never, { heldBodies: createHeldBodies(MOST), origins: [] })
+  expect(context.body.hold !== undefined).toBe(isPrepared)
 })

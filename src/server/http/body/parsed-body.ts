@@ -46,7 +46,7 @@ export function isParsed(req: IncomingMessage): boolean {
  * cannot be written; 400 and 413 as for a body that was sent.
  */
 export function parsedBody(req: IncomingMessage, names: NestedNames = 'brackets'): Buffer | undefined {
-  if (!req.readableEnded || isEmpty(req)) return undefined
+  if (!req.readableEnded || isBodiless(req)) return undefined
   const { body } = req as ParsedRequest
   if (Buffer.isBuffer(body)) return body
   const text = body === undefined ? undefined : writeBody(body, req, names)
@@ -54,7 +54,8 @@ export function parsedBody(req: IncomingMessage, names: NestedNames = 'brackets'
   return Buffer.from(text)
 }
 
-function isEmpty({ headers }: IncomingMessage): boolean {
+/** Whether the headers announce no body, or an empty one. HTTP/2 needs no headers for one. */
+export function isBodiless({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
 }
 

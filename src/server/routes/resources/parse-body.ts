@@ -6,6 +6,7 @@ import { BODY_SILENCE_MS } from '../../http/body/body-limits.ts'
 import { formObject } from '../../http/body/form-object.ts'
 import type { HeldBodies, HeldBody } from '../../http/body/held-bodies.ts'
 import { readBodyType } from '../../http/body/body-kind.ts'
+import { isBodiless } from '../../http/body/parsed-body.ts'
 import { readBody } from '../../http/body/read-body.ts'
 import { clientKey } from '../../http/client-key.ts'
 import { ignoreRejections } from '../../values/find-promises.ts'
@@ -61,11 +62,12 @@ export function holdBody(limit: number, context: RequestContext, { heldBodies }:
 }
 
 /**
- * Counts the memory of a body that a guard or the handler reads whole from `request`, until the answer is over. Without a
- * limit for the body, nothing is counted: its author has decided against one.
+ * Counts the memory of a body that a guard or the handler reads whole from `request`, until the answer is over. Nothing is
+ * prepared for a request without a body, or without a limit for it: its author has decided against one.
  */
 export function holdWholeBody(limit: number, context: RequestContext, { heldBodies }: BodyParts): void {
-  if (!Number.isFinite(limit)) return
+  const { req } = context
+  if (!Number.isFinite(limit) || (req.httpVersionMajor < 2 && isBodiless(req))) return
   context.body.hold = () => {
     const held = heldBodies.open(limit, clientKey(context.clientAddress.address))
     context.onFinish(() => held[Symbol.dispose]())
@@ -115,7 +117,6 @@ function needsNoConsent({ method, headers }: IncomingMessage): boolean {
   return kind === undefined ? method === 'POST' : kind !== 'json'
 }
 
-function isMissing({ req: { headers } }: RequestContext): boolean {
-  const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
-  return isEmpty && headers['content-type'] === undefined
+function isMissing({ req }: RequestContext): boolean {
+  return isBodiless(req) && req.headers['content-type'] === undefined
 }
