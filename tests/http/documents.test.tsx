@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { use } from 'react'
+import { Suspense, use } from 'react'
 import zlib from 'node:zlib'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
@@ -97,6 +97,41 @@ describe('a document with nothing to wait for', () => {
     const element = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(text)?.[1] ?? ''
     expect(element).not.toMatch(/[<>\u2028]/)
     expect(JSON.parse(element)).toEqual(thing)
+  })
+
+  test.for<readonly [what: string, jsonLd: unknown, written: readonly unknown[]]>([
+    ['one object', { '@type': 'Thing' }, [{ '@type': 'Thing' }]],
+    ['a list in a list', [[{ a: 1 }], { b: 2 }], [[{ a: 1 }], { b: 2 }]],
+    ['a text', '</script><i>', ['</script><i>']],
+    ['a number', 0, [0]],
+    ['null', null, []],
+    ['nothing in a list', [null, undefined, { a: 1 }], [{ a: 1 }]],
+    ['a function', () => 'x', []],
+    ['what JSON leaves out', [{ toJSON: () => undefined }], []],
+  ])('carries JSON-LD that is not a list of objects: %s', async ([, jsonLd, written]) => {
+    const metadata = { jsonLd: jsonLd as readonly object[] }
+    const { app } = tinyApp({ routes: { '/': { page: page(() => <p>still here</p>, metadata) } } })
+    const { text } = await request(app).get('/').expect(200)
+    expect(text).toContain('still here')
+    const elements = [...text.matchAll(/<script type="application\/ld\+json">(.*?)<\/script>/gs)]
+    expect(elements.map(([, json = '']) => JSON.parse(json) as unknown)).toEqual(written)
+  })
+
+  test('is the fallback if its JSON-LD cannot be written, also where the page streams', async () => {
+    const bad = { jsonLd: [{ price: 1n }] }
+    const late = new Promise<string>((resolve) => setTimeout(resolve, 60_000, 'late').unref())
+    const Late = () => use(late)
+    const Streaming = () => <Suspense fallback="waiting">{<Late />}</Suspense>
+    const { app } = tinyApp({
+      routes: {
+        '/': fallbacks('root'),
+        '/whole': { page: page(() => <p>x</p>, bad) },
+        '/streamed': { page: page(Streaming, bad) },
+      },
+    })
+    for (const path of ['/whole', '/streamed']) {
+      expect((await request(app).get(path).expect(500)).text).toContain('root error')
+    }
   })
 
   test('tells the browser nothing of the data of a page that refused while it rendered', async () => {

@@ -58,11 +58,15 @@ export function besidesOf(parts: {
   return parts.inserted.take() + jsonLdTags(parts.metadata)
 }
 
+/**
+ * One object counts as a list of one, and nothing is written for what JSON leaves out. Call it before the head is sent.
+ * @throws what `JSON.stringify` throws.
+ */
 export function jsonLdTags({ jsonLd }: Metadata): string {
   if (jsonLd === undefined) return ''
-  // One object, too: a throw here would come after the head.
   return [jsonLd]
     .flat()
-    .map((document) => `<script type="application/ld+json">${escapeJson(JSON.stringify(document))}</script>`)
+    .map((document) => JSON.stringify(document ?? undefined) as string | undefined)
+    .map((json) => (json === undefined ? '' : `<script type="application/ld+json">${escapeJson(json)}</script>`))
     .join('')
 }

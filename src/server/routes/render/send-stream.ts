@@ -24,6 +24,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   const caching = ofOneVisitor(takeCaching(parts, context), context)
   const headers = documentHeaders(parts, context, nonce, caching)
   if (encoding !== undefined) headers.push('Content-Encoding', encoding)
+  const jsonLd = jsonLdTags(metadata)
   send(context, parts.status, headers)
   if (req.method === 'HEAD') {
     res.end()
@@ -35,9 +36,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   const sink = new DocumentSink(
     body,
     {
-      head:
-        assets.head(nonce, hydrationData.start !== undefined, holeStyles(nonce, textsOf(context))) +
-        jsonLdTags(metadata),
+      head: assets.head(nonce, hydrationData.start !== undefined, holeStyles(nonce, textsOf(context))) + jsonLd,
       tail(shell) {
         startValues(start, sink, context, () => shell.toString('latin1'))
         return element + assets.bootstrap(nonce)

@@ -203,7 +203,12 @@ class DocumentRendering {
     context.record.measureRest('stream', 'holes')
     const react = { identifierPrefix: idPrefix(context.nonce) }
     const { renderTimeoutMs: deadline } = this.#parts
-    sendStream(made.stream, rendering.partsOf(made.posted, { deadline, react }), context)
+    try {
+      sendStream(made.stream, rendering.partsOf(made.posted, { deadline, react }), context)
+    } catch (thrown) {
+      giveUp(made.stream)
+      throw thrown
+    }
     return undefined
   }
 
