@@ -53,8 +53,8 @@ export class RedisChannels {
 
   /** Whether messages of a channel arrive. */
   isHearing(channel: string): boolean {
-    const client = this.#connection?.ready
-    return client !== undefined && client === this.#heardBy && this.#heard.has(channel)
+    const { ready: client, isAnswering } = this.#connection ?? {}
+    return isAnswering === true && client !== undefined && client === this.#heardBy && this.#heard.has(channel)
   }
 
   async #listen(client: RedisClient, channels: string[]): Promise<void> {

@@ -7,8 +7,22 @@
  * | connecting | ready      | the server has accepted the handshake                     |
  * | connecting | connecting | refused, too slow, silent: after a pause                  |
  * | ready      | connecting | closed, or two pings in a row without an answer           |
+ *
+ * Before that, one ping without an answer says that nothing may arrive: see `UNHEARD_MS`.
  */
 import type { createClient } from '@redis/client'
+
+/** Milliseconds between two pings. */
+export const PING_EVERY_MS = 2_000
+
+/** Milliseconds. Requests wait for commands: a slower store counts as gone. */
+export const ANSWER_LIMIT_MS = 500
+
+/**
+ * Milliseconds after which a process knows that a store no longer tells what others drop, though its connection is open:
+ * for so long a cached page may be sent that another instance has dropped meanwhile.
+ */
+export const UNHEARD_MS = PING_EVERY_MS + ANSWER_LIMIT_MS
 
 const CONNECT_LIMIT_MS = 2_000
 const SILENCE_LIMIT_MS = 5_000 // during a handshake
@@ -24,6 +38,11 @@ export type RedisClient = ReturnType<typeof newClient>
 export interface RedisConnection {
   /** The client; `undefined` while nothing can be sent. */
   readonly ready: RedisClient | undefined
+  /**
+   * Whether the last ping was answered, or may still be. Not for commands: after a busy second of this process, its answer
+   * waits to be read, and sessions would be refused.
+   */
+  readonly isAnswering: boolean
   /** Resolves when the first attempt has succeeded or failed, after 2 seconds at the latest. */
   readonly tried: Promise<void>
   /** Ends it; commands without an answer fail. */
@@ -48,6 +67,8 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
   const { pingEveryMs, onReady, onFailure } = parts
   let disposed = false
   let missed = 0
+  /** When the first ping without an answer was sent. */
+  let askedAt: number | undefined
   const tried = Promise.withResolvers<void>()
   const triedLimit = setTimeout(tried.resolve, CONNECT_LIMIT_MS).unref() // a server may accept and then say nothing
   let client = make()
@@ -63,10 +84,15 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
     })
     made.on('ready', () => {
       tried.resolve()
-      missed = 0
+      answered()
       if (isCurrent()) onReady(made)
     })
     return made
+  }
+
+  function answered(): void {
+    missed = 0
+    askedAt = undefined
   }
 
   /** The client retries by itself, and its events report. */
@@ -79,16 +105,17 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
     if (!asked.isReady) return
     if (missed >= PINGS_MISSED) {
       onFailure(new Error('The shared store does not answer'))
-      missed = 0
+      answered()
       client = make()
       connect()
       asked.destroy()
       return
     }
     missed += 1
+    askedAt ??= performance.now()
     asked.ping().then(
       () => {
-        if (asked === client) missed = 0
+        if (asked === client) answered()
       },
       () => undefined, // the connection is broken or the server is starting: other events report that
     )
@@ -97,6 +124,9 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
   return {
     get ready() {
       return !disposed && client.isReady ? client : undefined
+    },
+    get isAnswering() {
+      return askedAt === undefined || performance.now() - askedAt <= ANSWER_LIMIT_MS
     },
     tried: tried.promise,
     dispose() {

@@ -7,10 +7,14 @@ import type { createClient } from '@redis/client'
 import type { Logger } from 'pino'
 import { RedisChannels } from './redis-channels.ts'
 import { readRedisMemory, removeValues } from './redis-info.ts'
-import { openConnection, type RedisClient, type RedisConnection } from './redis-connection.ts'
+import {
+  ANSWER_LIMIT_MS,
+  openConnection,
+  PING_EVERY_MS,
+  type RedisClient,
+  type RedisConnection,
+} from './redis-connection.ts'
 
-const COMMAND_LIMIT_MS = 500 // requests wait for commands: a slower store counts as gone
-const PING_EVERY_MS = 2_000
 const FREE_EVERY_MS = 1_000 // where there was nothing to free
 
 /** There is no connection, or a command took too long; it may still have taken effect. */
@@ -50,7 +54,10 @@ export interface RedisLink {
    * @returns a function that unsubscribes.
    */
   subscribe(channel: string, listener: (message: string) => void): () => void
-  /** Whether messages of a channel arrive now. Those that were missed before are not among them: see `onConnect`. */
+  /**
+   * Whether messages of a channel arrive, as known `UNHEARD_MS` ago at the latest. Those that were missed before are not
+   * among them: see `onConnect`.
+   */
   isHearing(channel: string): boolean
   /**
    * Called whenever commands can be sent (again), and whenever subscriptions are active (again) after that. Messages
@@ -103,6 +110,11 @@ class RedisCommands {
     return this.#hangs ? undefined : this.#connection?.ready
   }
 
+  /** Whether the store can be used, and has answered lately. */
+  get isAnswering(): boolean {
+    return this.client !== undefined && this.#connection?.isAnswering === true
+  }
+
   /** @returns resolves when the first attempt has ended, or takes too long. */
   connect(create: typeof createClient, url: string, pingEveryMs: number): Promise<void> | undefined {
     if (this.#disposed) return undefined
@@ -112,7 +124,7 @@ class RedisCommands {
     return this.#connection.tried
   }
 
-  async run<Result>(work: (by: RedisClient) => Promise<Result>, limitMs = COMMAND_LIMIT_MS): Promise<Result> {
+  async run<Result>(work: (by: RedisClient) => Promise<Result>, limitMs = ANSWER_LIMIT_MS): Promise<Result> {
     const { client } = this
     if (client === undefined) throw new RedisGone('The shared store cannot be reached')
     const { promise: over, reject } = Promise.withResolvers<never>()
@@ -193,7 +205,7 @@ class RedisCommands {
     const sentAt = performance.now()
     await client.ping()
     if (!this.#hangs || client !== this.#connection?.ready) return
-    if (performance.now() - sentAt <= COMMAND_LIMIT_MS) this.#recover()
+    if (performance.now() - sentAt <= ANSWER_LIMIT_MS) this.#recover()
     else await this.#probe(client)
   }
 }
@@ -253,7 +265,7 @@ export function openRedis(
       }
     },
     subscribe: (channel, listener) => channels.subscribe(channel, listener),
-    isHearing: (channel) => commands.client !== undefined && channels.isHearing(channel),
+    isHearing: (channel) => commands.isAnswering && channels.isHearing(channel),
     onConnect(listener) {
       listeners.push(listener)
       if (commands.client !== undefined) listener()

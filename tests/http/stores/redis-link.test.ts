@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises'
 import { pino } from 'pino'
 import { hash } from 'node:crypto'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openRedis, RedisGone, type RedisLink, type RedisLinkOptions } from '../../../src/server/stores/redis-link.ts'
+import { UNHEARD_MS } from '../../../src/server/stores/redis-connection.ts'
 import { findProgram } from '../../support/programs.ts'
 import { startRedis, type RedisServer } from '../../support/redis-server.ts'
 
@@ -20,6 +22,10 @@ function linkTo(url: string, log = silent, times?: RedisLinkOptions): RedisLink 
   onTestFinished(() => link.dispose())
   return link
 }
+
+test('the handbook says for how long a hanging store may go unnoticed', async () => {
+  expect(await readFile('docs/caching.md', 'utf8')).toContain(`hangs is noticed after ${UNHEARD_MS / 1_000} seconds`)
+})
 
 // `scripts/test.ts` says in one line when there is no Redis.
 describe.skipIf(findProgram('redis-server') === undefined)('the connection to the shared store', () => {
@@ -106,6 +112,19 @@ describe.skipIf(findProgram('redis-server') === undefined)('the connection to th
     redis.resume()
     await expect.poll(() => link.run((client) => client.get('a')).catch(() => 'gone')).toBe(null)
     expect(lines).toEqual(['the shared store cannot be reached', 'the shared store is there again'])
+  })
+
+  test('that hangs tells nothing any more, as one unanswered ping says, long before it is left', async () => {
+    const redis = await redisServer()
+    const link = linkTo(redis.url, silent, { pingEveryMs: 1_000 })
+    link.subscribe('news', () => undefined)
+    await expect.poll(() => link.isHearing('news')).toBe(true)
+    redis.pause()
+    await expect.poll(() => link.isHearing('news'), { timeout: 10_000 }).toBe(false)
+    // Its two unanswered pings have not been sent yet.
+    expect(link.connected).toBe(true)
+    redis.resume()
+    await expect.poll(() => link.isHearing('news'), { timeout: 10_000 }).toBe(true)
   })
 
   test('that hangs for long is left, and made anew with its channels', async () => {
