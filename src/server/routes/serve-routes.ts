@@ -56,9 +56,9 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
 function answerDocuments(
   parts: RouteParts & { readonly kept: KeptPages },
 ): (decision: Decision, context: RequestContext) => Promise<void> | undefined {
-  const { modules, forFiles, config, actions, forwarder, streams, eventStreams, unread } = parts
+  const { admission, modules, forFiles, config, actions, forwarder, streams, eventStreams, unread } = parts
   const bodies = { heldBodies: actions.heldBodies, origins: config.origins }
-  const resources = { modules, forFiles, bodyLimit: actions.bodyLimit, bodies, eventStreams, unread }
+  const resources = { modules, forFiles, bodyLimit: actions.bodyLimit, bodies, eventStreams, admission, unread }
 
   return (decision, context) => {
     switch (decision.kind) {

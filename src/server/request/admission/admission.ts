@@ -3,7 +3,7 @@ import { clientKey } from '../../http/client-key.ts'
 import type { RequestContext } from '../context.ts'
 import { createHeavyClient } from './heavy-client.ts'
 import { NO_LOAD, reduceLoad, refusedShare, type LoadSample, type LoadState } from './load-shedding.ts'
-import { createRenderTurns, type RenderTurns } from './render-turns.ts'
+import { createRenderTurns, type RenderTurns, type Turn, type TurnRequest } from './render-turns.ts'
 import { classBelow, classOf, type RequestClass } from './request-class.ts'
 import { createPlaceQueue, type PlaceQueue, type PlaceRefusal } from './place-queue.ts'
 import type { ShedReason } from '../request-kind.ts'
@@ -36,6 +36,11 @@ export interface Admission {
    * @returns `undefined` at once if nobody else waits.
    */
   turn(context: RequestContext, loaded?: boolean): Promise<Shed | undefined> | undefined
+  /**
+   * Waits for a turn to run what is not refused any more: a handler, or the page that shows what a call has done.
+   * @returns `undefined` at once if nobody else waits.
+   */
+  turnWhenDue(context: RequestContext): Promise<void> | undefined
   /** Reports how late the process is; the refusals of `enter` follow from it. */
   sample(sample: LoadSample): void
   /** Longest wait for a turn since the last call, in milliseconds. */
@@ -126,20 +131,11 @@ export function createAdmission({
     },
     turn(context, loaded = false) {
       if (loaded && context.place.turn === turns.number) return undefined
-      const turn = turns.take({
-        requestClass: classOf(context),
-        client: clientKey(context.clientAddress.address),
-        loaded,
-        isGone: () => isGone(context),
-      })
-      if (!(turn instanceof Promise)) {
-        context.place.turn = turns.number
-        return undefined
-      }
-      return turn.then((came) => {
-        context.place.turn = turns.number
-        return came === 'now' ? undefined : shed(context, 'wait')
-      })
+      return takeTurn(context, { loaded })?.then((came) => (came === 'now' ? undefined : shed(context, 'wait')))
+    },
+    turnWhenDue(context) {
+      if (context.place.turn === turns.number) return undefined
+      return takeTurn(context, { isDue: true })?.then(() => undefined)
     },
     sample(sample) {
       load = reduceLoad(load, sample)
@@ -157,6 +153,24 @@ export function createAdmission({
     get waiting() {
       return places.waiting + turns.waiting
     },
+  }
+
+  /** @returns `undefined` if it came at once. */
+  function takeTurn(context: RequestContext, kind: Pick<TurnRequest, 'loaded' | 'isDue'>): Promise<Turn> | undefined {
+    const turn = turns.take({
+      requestClass: classOf(context),
+      client: clientKey(context.clientAddress.address),
+      isGone: () => isGone(context),
+      ...kind,
+    })
+    if (turn instanceof Promise) {
+      return turn.then((came) => {
+        context.place.turn = turns.number
+        return came
+      })
+    }
+    context.place.turn = turns.number
+    return undefined
   }
 
   function entered(refusal: PlaceRefusal | undefined, client: string, context: RequestContext): Shed | undefined {

@@ -1,6 +1,6 @@
 /**
- * Keeps pages from blocking the event loop: each turn of the loop starts a batch of them, and the rest waits for the next
- * turns, so that connections are read and health checks answered in between. The batch size follows the cost of a turn:
+ * Keeps pages, calls and handlers from blocking the event loop: each turn of the loop starts a batch of them, and the rest
+ * waits for the next turns, so that connections are read and health checks answered in between. The batch size follows the cost of a turn:
  *
  * | a turn with a full batch lasted | the next batch                  |
  * |---------------------------------|---------------------------------|
@@ -9,8 +9,9 @@
  *
  * Pages whose data is loaded go first, because it fills memory while they wait; then documents, data, and prefetches.
  * Within each of these, clients take turns, and no client has two turns in a row while another one waits: a client with
- * many requests delays only itself. Pages that have waited too long are refused: their visitor has given up, or retries.
- * Bounded by the places of `admission.ts`: every entry here holds one.
+ * many requests delays only itself. Pages and calls that have waited too long are refused: their visitor has given up, or
+ * retries. Handlers, and pages that show what a call has done, are answered however late it is.
+ * Bounded by the places of `admission.ts`, which every entry holds, and for handlers by those of `admitResource`.
  */
 import { createFairQueue, type FairQueue } from './fair-queue.ts'
 import { LIMIT_MS } from './load-shedding.ts'
@@ -40,6 +41,8 @@ export interface TurnRequest {
   readonly client: string
   /** Its loaders are done. */
   readonly loaded?: boolean
+  /** Whether it is answered however late it is; it then does not count for `longestWaitMs`. */
+  readonly isDue?: boolean
   /** Whether nobody waits for the answer any more. */
   isGone(): boolean
 }
@@ -55,7 +58,7 @@ export interface RenderTurns {
   readonly number: number
   /** Longest wait since the last call, in milliseconds. */
   longestWaitMs(): number
-  /** Pages that wait for their turn. */
+  /** Requests that wait for their turn. */
   readonly waiting: number
 }
 
@@ -92,7 +95,7 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
   const { now, nextTurn, afterwards } = { ...SYSTEM_CLOCK, ...clock }
   const line = createLine()
   let startedAt: number | undefined
-  let number = 0
+  let number = 1 // 0 is that of a request that has had no turn
   let batch = MOST_A_TURN
   let granted = 0
   let waiting = 0
@@ -173,7 +176,7 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
     for (let next = line.take(lastClient); next !== undefined; next = line.take(lastClient)) {
       const { request, deadlineMs } = next
       waiting -= 1
-      longest = Math.max(longest, at - next.since)
+      if (request.isDue !== true) longest = Math.max(longest, at - next.since)
       if (!request.isGone() && at - next.since <= deadlineMs) {
         lastClient = request.client
         return next
@@ -213,13 +216,16 @@ function createLine(): WaitingLine {
     add(request, since, resolve) {
       const isLoaded = request.loaded === true
       const queue = isLoaded ? loaded : byClass[request.requestClass]
-      const deadlineMs = LIMIT_MS[isLoaded ? 'document' : request.requestClass] * DEADLINE_LIMITS
+      const deadlineMs =
+        request.isDue === true ? Infinity : LIMIT_MS[isLoaded ? 'document' : request.requestClass] * DEADLINE_LIMITS
       queue.add(request.client, { since, deadlineMs, request, resolve })
     },
     take: (lastClient) => takeFrom((queue) => queue.nextBut(lastClient)) ?? takeFrom((queue) => queue.nextBut()),
     longestWaitMs(at) {
       let most = 0
-      for (const queue of queues) for (const { since } of queue.firsts()) most = Math.max(most, at - since)
+      for (const queue of queues) {
+        for (const { since, request } of queue.firsts()) if (request.isDue !== true) most = Math.max(most, at - since)
+      }
       return most
     },
   }

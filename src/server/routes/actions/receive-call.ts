@@ -123,7 +123,11 @@ export async function receiveCall(
     return refused(503)
   }
   // Not earlier: slow senders must not take places of pages. Uploads take none, because they need their time.
-  const shed = declared.definition.upload === undefined ? await parts.admission.enter(context) : undefined
+  const { admission } = parts
+  const shed =
+    declared.definition.upload === undefined
+      ? ((await admission.enter(context)) ?? (await admission.turn(context)))
+      : undefined
   if (shed !== undefined) {
     await shed.delay()
     return refused(503)

@@ -159,7 +159,8 @@ export async function showPage(
     context.record.refused = refused.reason
     return sendConstantPage(context, { status: 400, message: refused.faults.join('; ') })
   }
-  if (after === undefined && running instanceof Promise && (await isLate(parts, page, context, true))) return
+  if (after !== undefined) await parts.admission.turnWhenDue(context)
+  else if (running instanceof Promise && (await isLate(parts, page, context, true))) return
   const { making } = context
   if (making !== undefined) {
     making.keepFor(loaded.shared)

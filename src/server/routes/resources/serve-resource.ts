@@ -13,6 +13,7 @@ import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { sendLocation, sendMethods } from '../../request/answer/send-plain.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { forgetEnded } from '../../request/noted-sessions.ts'
+import type { Admission } from '../../request/admission/admission.ts'
 import type { UnreadAnswers } from '../../request/admission/unread-answers.ts'
 import { askGuards } from '../load/ask-guards.ts'
 import { checkParams } from '../load/check-params.ts'
@@ -62,6 +63,7 @@ export interface ResourceParts {
   readonly bodies: BodyParts
   /** Its places never take all those of `admitResource`. */
   readonly eventStreams: EventStreamParts
+  readonly admission: Pick<Admission, 'turnWhenDue'>
   /** Counts what waits for slow readers. */
   readonly unread: UnreadAnswers
 }
@@ -111,6 +113,9 @@ export async function serveResource(page: MatchedRoute, context: RequestContext,
       variants: {},
       cache: () => undefined,
     }
+    const turn = parts.admission.turnWhenDue(context)
+    if (turn !== undefined) await turn
+    if (context.aborted?.cause === 'gone') return
     const { forFiles } = parts
     const response: unknown = await (handler as (args: HandlerArgs<never, unknown, unknown, unknown>) => unknown)(
       forFiles ? watchedArgs(args, context) : { ...args, request: context.request },

@@ -1,0 +1,80 @@
+/** What many requests at once leave of the event loop: libuv accepts one connection a round, whatever runs in it. */
+import type { ReactNode } from 'react'
+import { expect, onTestFinished, test } from 'vitest'
+import { refuseInput } from '../../src/server/api/refuse-input.ts'
+import { action } from '../../src/server/routes/actions/action.ts'
+import { actionId } from '../../src/server/routes/actions/action-id.ts'
+import { portOf } from '../support/listening.ts'
+import { connectRaw, getRequest } from '../support/raw-http.ts'
+import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
+
+const CONNECTIONS = 48
+const MOST_A_ROUND = 16
+
+/** Notes in which round of the event loop something runs. */
+function watchRounds() {
+  const state = { round: 0, isOver: false }
+  const ranIn: number[] = []
+  const go = (): void => {
+    state.round += 1
+    if (!state.isOver) setImmediate(go)
+  }
+  go()
+  onTestFinished(() => void (state.isOver = true))
+  return { ranIn, note: () => void ranIn.push(state.round) }
+}
+
+test.for(['handler', 'call', 'form', 'failing form'] as const)(
+  'of many requests to a %s, no more run in one round than fit into one batch',
+  async (kind) => {
+    const { note, ranIn } = watchRounds()
+    const save = action({
+      handler: () => {
+        if (kind !== 'form') note()
+        if (kind === 'failing form') throw new Error('not today')
+        return refuseInput({ note: 'Taken.' })
+      },
+    })
+    function FormPage(): ReactNode {
+      if (kind === 'form') note()
+      return <h1>Form</h1>
+    }
+    const { app } = tinyApp({
+      routes: {
+        '/form': { page: page(FormPage) },
+        '/api': {
+          handler: moduleOf({
+            GET: () => {
+              note()
+              return new Response('x')
+            },
+          }),
+        },
+      },
+      actions: { 'actions.server.ts': { save } },
+    })
+    app.readiness.markReady()
+    const id = actionId('actions.server.ts', 'save')
+    const post = (path: string, type: string, body: string): string =>
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    const form = post(`/form?_action=${id}.0`, 'application/x-www-form-urlencoded', 'note=x')
+    const call = post(`/_m/data/form?_action=${id}&_m=`, 'application/json', '{"input":{}}')
+    const message = { handler: getRequest('/api'), call, form, 'failing form': form }[kind]
+    const status = { handler: 200, call: 422, form: 422, 'failing form': 500 }[kind]
+
+    const port = await portOf(app)
+    const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => connectRaw(port)))
+    onTestFinished(() => {
+      for (const { socket } of connections) socket.destroy()
+    })
+    // The server has accepted them before all ask at once.
+    for (const { socket } of connections) socket.write(getRequest('/healthz'))
+    await Promise.all(connections.map((connection) => connection.response()))
+    for (const { socket } of connections) socket.write(message)
+    const answers = await Promise.all(connections.map((connection) => connection.response()))
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([status]))
+    expect(ranIn).toHaveLength(CONNECTIONS)
+    const inOne = Map.groupBy(ranIn, (round) => round)
+    expect(Math.max(...[...inOne.values()].map((rounds) => rounds.length))).toBeLessThanOrEqual(MOST_A_ROUND)
+  },
+)
