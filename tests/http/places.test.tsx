@@ -242,6 +242,23 @@ describe('a client with many connections', () => {
     await expect.poll(() => begun.streams).toBe(7)
   })
 
+  test('cannot keep newcomers out together with two others, neither from pages nor from handlers', async () => {
+    const { begun, send, status } = await site({ MAX_PENDING_RENDERS: '12', MAX_OPEN_STREAMS: '8' })
+    const clients = ['198.51.100.1', '198.51.100.2', '198.51.100.3'].map((ip) => ({ 'X-Forwarded-For': ip }))
+    for (const [at, client] of clients.entries()) {
+      await send(many(4, '/slow', client))
+      await expect.poll(() => begun.pages).toBe(4 * (at + 1))
+    }
+    expect(await status('/')).toBe(200)
+    for (const [at, client] of clients.entries()) {
+      const opened = await send(many(5, '/events', client))
+      await Promise.all(opened.map((connection) => connection.receive('HTTP/1.1 200'.length)))
+      expect(begun.streams).toBe([4, 6, 7][at])
+    }
+    const [own] = await send(many(1, '/events', HONEST))
+    expect(String(await own?.receive('HTTP/1.1 200'.length))).toBe('HTTP/1.1 200')
+  })
+
   test('is named once in the log where it may be a proxy that nobody has named', async () => {
     const { logs, send } = await site({ MAX_OPEN_STREAMS: '8', TRUST_PROXY: '' })
     const lines = () => logs.filter(({ msg }) => String(msg).includes('TRUST_PROXY'))

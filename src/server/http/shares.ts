@@ -5,11 +5,14 @@
  * |--------------------------------|-------------------------------------------|-----------|
  * | more than the bound            | any                                       | `full`    |
  * | more than half of the bound    | more than a quarter of the bound          | `client`  |
- * | more than half of the bound    | a quarter at most                         | taken     |
+ * | more than half of the bound    | more than is left, and more than one; of `halves` only | `client` |
+ * | more than half of the bound    | less                                      | taken     |
  * | half of the bound at most      | any                                       | taken     |
  *
- * So an office behind one address is served as long as there is room, one client never holds more than half, and
- * others always find a quarter each. Below a bound of 4 there are no quarters, and only the bound counts.
+ * So an office behind one address is served as long as there is room, one client never holds more than half, and two
+ * others find a quarter each. With `halves`, each further client gets half of what the former have left: it takes twelve to
+ * leave a newcomer nothing of 2,000, not three. This is for what is taken one by one; of bytes, it would refuse what there
+ * is room for. Below a bound of 4 there are no quarters, and only the bound counts.
  *
  * Bound: one number for each client that holds something.
  */
@@ -24,6 +27,8 @@ interface Holding {
   readonly all: number
   /** The bound. */
   readonly most: number
+  /** As in `SharesOptions`. */
+  readonly halves?: boolean | undefined
 }
 
 /** Why a share is refused: everything is taken, or the client holds too much while others need it. */
@@ -32,10 +37,11 @@ export type ShareRefusal = 'full' | 'client'
 const LEAST_SHARED = 4
 
 /** The table above. */
-export function judgeShare({ own, all, most }: Holding): ShareRefusal | undefined {
+export function judgeShare({ own, all, most, halves = false }: Holding): ShareRefusal | undefined {
   if (all > most) return 'full'
-  if (most < LEAST_SHARED) return undefined
-  return all > Math.ceil(most / 2) && own > Math.ceil(most / 4) ? 'client' : undefined
+  if (most < LEAST_SHARED || all <= Math.ceil(most / 2)) return undefined
+  const share = Math.ceil(most / 4)
+  return own > (halves ? Math.min(share, Math.max(1, most - all)) : share) ? 'client' : undefined
 }
 
 /** A bounded resource that clients share. */
@@ -54,8 +60,8 @@ export interface Shares {
   of(client: string): number
   /** Whether one client holds more than half of what is held. */
   readonly isOneClients: boolean
-  /** Whether two clients hold more than three quarters of what is held. */
-  readonly isTwoClients: boolean
+  /** Whether clients that hold this amount or more hold over three quarters of what is held. */
+  isOfHolders(least: number): boolean
   /** Held by all. */
   readonly taken: number
 }
@@ -64,12 +70,14 @@ export interface Shares {
 export interface SharesOptions {
   /** Bound; called for each request. */
   readonly most: () => number
+  /** Whether each client leaves as much as it holds, beyond half of the bound. Default: no. */
+  readonly halves?: boolean
   /** Called with a client that is refused while it holds half of everything. */
   readonly onGreedy?: ((client: string) => void) | undefined
 }
 
 /** Starts empty. */
-export function createShares({ most, onGreedy }: SharesOptions): Shares {
+export function createShares({ most, halves, onGreedy }: SharesOptions): Shares {
   const held = new Map<string, number>()
   let taken = 0
 
@@ -85,7 +93,7 @@ export function createShares({ most, onGreedy }: SharesOptions): Shares {
     take(client, amount = 1) {
       const bound = most()
       const own = client === undefined ? 0 : (held.get(client) ?? 0) + amount
-      const refusal = judgeShare({ own, all: taken + amount, most: bound })
+      const refusal = judgeShare({ own, all: taken + amount, most: bound, halves })
       if (refusal === undefined) change(client, amount)
       else if (client !== undefined && (own - amount) * 2 >= bound) onGreedy?.(client)
       return refusal
@@ -97,13 +105,10 @@ export function createShares({ most, onGreedy }: SharesOptions): Shares {
       for (const own of held.values()) if (own * 2 > taken) return true
       return false
     },
-    get isTwoClients() {
-      let [first, second] = [0, 0]
-      for (const own of held.values()) {
-        if (own > first) [first, second] = [own, first]
-        else if (own > second) second = own
-      }
-      return (first + second) * 4 > taken * 3
+    isOfHolders(least) {
+      let sum = 0
+      for (const own of held.values()) if (own >= least) sum += own
+      return sum * 4 > taken * 3
     },
     get taken() {
       return taken

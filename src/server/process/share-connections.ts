@@ -12,7 +12,7 @@ export interface ConnectionShares extends Pick<SharesOptions, 'onGreedy'> {
 
 /** Resets connections beyond a client's share of `maxConnections`, which must be set before. */
 export function shareConnections(server: Server, { trustProxy, onGreedy }: ConnectionShares): void {
-  const shares = createShares({ most: () => server.maxConnections, onGreedy })
+  const shares = createShares({ most: () => server.maxConnections, halves: true, onGreedy })
   server.on('connection', (socket: Socket) => {
     const { remoteAddress: address } = socket
     // A Unix socket has no address; its peer is a proxy.

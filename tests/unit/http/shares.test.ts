@@ -27,6 +27,36 @@ describe('a share', () => {
   })
 })
 
+describe('a share where each client leaves as much as it holds', () => {
+  test.for([
+    // own, all, most
+    [8, 8, 16, undefined],
+    [9, 9, 16, 'client'],
+    [4, 12, 16, undefined],
+    [5, 12, 16, 'client'],
+    [2, 14, 16, undefined],
+    [3, 14, 16, 'client'],
+    [1, 16, 16, undefined],
+    [2, 16, 16, 'client'],
+    [1, 17, 16, 'full'],
+    [3, 3, 3, undefined],
+  ] as const)('with %i of %i taken, of %i: %s', ([own, all, most, verdict]) => {
+    expect(judgeShare({ own, all, most, halves: true })).toBe(verdict)
+  })
+
+  test('leaves something for newcomers until ten clients take what they can get', () => {
+    const shares = createShares({ most: () => 2_000, halves: true })
+    const taken = Array.from({ length: 11 }, (_, client) => {
+      let own = 0
+      while (shares.take(String(client)) === undefined) own += 1
+      return own
+    })
+    expect(taken).toEqual([1_000, 500, 250, 125, 62, 31, 16, 8, 4, 2, 1])
+    expect(shares.take('newcomer')).toBeUndefined()
+    expect(shares.take('another')).toBe('full')
+  })
+})
+
 describe('shares', () => {
   test('leave each client a quarter, whatever one other client does', () => {
     const step = record({ take: boolean(), amount: integer({ min: 1, max: 9 }) })

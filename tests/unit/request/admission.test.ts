@@ -139,9 +139,11 @@ describe('a client', () => {
     expect(admittedOf(admission, OFFICE, 100)).toBe(16)
     expect(admittedOf(admission, '2001:db8:0:1::1', 3)).toBe(2)
     expect(admission.isOverloaded).toBe(false)
-    expect(admittedOf(admission, '2001:db8:0:2::1', 100)).toBe(2)
+    // Half of what is left, so that one more finds a place.
+    expect(admittedOf(admission, '2001:db8:0:2::1', 100)).toBe(1)
+    expect(admittedOf(admission, '2001:db8:0:3::1', 100)).toBe(1)
     expect(admission.pending).toBe(20)
-    expect(admission.waiting).toBe(84 + 1 + 98)
+    expect(admission.waiting).toBe(84 + 1 + 99 + 99)
   })
 
   test('that shares all places with one other leaves the instance ready, and a newcomer finds one', () => {

@@ -58,15 +58,34 @@ test('who has gone takes no place', async () => {
 test('a client is let in beside one that has all places, and the further ones come back', async () => {
   const { queue, order, ask } = world(16)
   for (let count = 1; count <= 17; count += 1) ask(`a${count}`)
-  for (const name of ['b1', 'b2', 'b3', 'c1', 'c2']) ask(name)
-  expect(order.slice(16)).toEqual(['b1', 'b2', 'c1', 'c2'])
+  for (const name of ['b1', 'b2', 'b3', 'c1', 'c2', 'd1']) ask(name)
+  expect(order.slice(16)).toEqual(['b1', 'b2', 'c1', 'd1'])
   expect([queue.taken, queue.isFull]).toEqual([20, true])
-  queue.give('b')
+  // The last one that is left is for a newcomer.
+  queue.give('d')
   await settle()
-  expect(order.at(-1)).toBe('b3')
-  for (const client of ['b', 'b', 'c', 'c']) queue.give(client)
+  expect(order).toHaveLength(20)
+  ask('e1')
+  for (const client of ['b', 'b', 'e']) queue.give(client)
+  await settle()
+  expect(order.slice(20)).toEqual(['e1', 'b3', 'c2'])
+  for (const client of ['b', 'c', 'c']) queue.give(client)
   expect([queue.taken, queue.isFull, queue.waiting]).toEqual([16, false, 1])
   queue.give('a')
   await settle()
   expect(order.at(-1)).toBe('a17')
+})
+
+test.for<readonly [clients: number, each: number]>([
+  [3, 40],
+  [6, 20],
+  [16, 8],
+])('a newcomer finds a place of 128 beside %i clients that hold %i each', async ([clients, each]) => {
+  const { order, ask } = world(128)
+  const names = Array.from({ length: clients }, (_, at) => `${String.fromCharCode(97 + at)}-`)
+  for (let one = 0; one < each + 100; one += 1) for (const name of names) ask(`${name}${one}`)
+  const held = order.length
+  ask('newcomer1')
+  await settle()
+  expect(order[held]).toBe('newcomer1')
 })

@@ -5,11 +5,13 @@
  * | a request comes                                     | it                                              |
  * |-----------------------------------------------------|-------------------------------------------------|
  * | and a place is free                                 | gets it, whoever holds the others               |
- * | all are taken, most of them by one or two clients   | gets one of a further quarter of the places, if its client has less than half of these |
+ * | all are taken, most of them by clients with a sixteenth or more | gets one of a further quarter of the places, if its client has fewer than are left of these, and less than half |
  * | all are taken                                       | waits for `WAIT_MS` at most; clients take turns |
  * | and too many wait (`MOST_WAITING`, by `shares.ts`)  | is refused                                      |
  *
- * So a client has everything while it is alone, and delays only itself. It takes three clients to leave a newcomer no place.
+ * So a client has everything while it is alone, and delays only itself. Each client leaves half of the further places that
+ * it has found: of 128 places, it takes seven clients to leave a newcomer none, and nineteen if each has less than a
+ * sixteenth, which is more than the connections of a browser.
  */
 import { createShares, type SharesOptions } from '../../http/shares.ts'
 import { createFairQueue } from './fair-queue.ts'
@@ -20,6 +22,7 @@ export const WAIT_MS = 2_000
 const MOST_WAITING = 1_000
 const SWEEP_MS = 100
 const LEAST_SHARED = 4 // below it there are no quarters
+const LEAST_HEAVY = 2 // places, where a sixteenth is less
 
 /** Why a request gets no place. `client`: its client has too many that wait. `late`: it has waited for too long. */
 export type PlaceRefusal = 'client' | 'full' | 'late'
@@ -66,15 +69,17 @@ interface Waiting {
 /** Starts empty. */
 export function createPlaceQueue({ limit, onGreedy, now = () => performance.now() }: PlaceQueueOptions): PlaceQueue {
   const places = createShares({ most: () => Number.POSITIVE_INFINITY })
-  const waiters = createShares({ most: () => MOST_WAITING, onGreedy })
+  const waiters = createShares({ most: () => MOST_WAITING, halves: true, onGreedy })
   const line = createFairQueue<Waiting>()
   const further = limit < LEAST_SHARED ? 0 : Math.ceil(limit / 4)
   const share = Math.ceil(further / 2)
+  const heavy = Math.max(LEAST_HEAVY, Math.ceil(limit / 16))
   let sweeping: NodeJS.Timeout | undefined
 
   function hasRoom(client: string): boolean {
     if (waiters.taken === 0 && places.taken < limit) return true
-    return places.taken < limit + further && places.of(client) < share && places.isTwoClients
+    const left = limit + further - places.taken
+    return places.of(client) < Math.min(share, left) && places.isOfHolders(heavy)
   }
 
   function leave(client: string): Waiting | undefined {
@@ -89,7 +94,7 @@ export function createPlaceQueue({ limit, onGreedy, now = () => performance.now(
       if (client === undefined) return
       enter(client)
     }
-    if (waiters.taken === 0 || !places.isTwoClients) return
+    if (waiters.taken === 0 || !places.isOfHolders(heavy)) return
     for (const { request } of line.firsts()) if (hasRoom(request.client)) enter(request.client)
   }
 
@@ -131,7 +136,7 @@ export function createPlaceQueue({ limit, onGreedy, now = () => performance.now(
       return places.taken
     },
     get isFull() {
-      return places.taken >= limit + (places.isTwoClients ? further : 0)
+      return places.taken >= limit + (places.isOfHolders(heavy) ? further : 0)
     },
     get isOneClients() {
       return places.isOneClients

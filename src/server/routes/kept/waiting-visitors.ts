@@ -20,7 +20,7 @@ export interface WaitingVisitors {
 
 /** Nobody waits at first. */
 export function createWaitingVisitors(): WaitingVisitors {
-  const places = createShares({ most: () => MOST_WAITING })
+  const places = createShares({ most: () => MOST_WAITING, halves: true })
   const bytes = createShares({ most: () => MOST_BYTES })
   return {
     wait(context, over) {
