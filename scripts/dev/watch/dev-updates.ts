@@ -39,7 +39,7 @@ interface Updates {
 }
 
 /**
- * @param run replaces the application's server by one that starts at this file.
+ * @param run replaces the application's server with one that starts at this file.
  * @param again asks for an update without further files.
  */
 export function createUpdates(

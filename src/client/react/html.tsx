@@ -25,7 +25,7 @@ type HTMLElementLike = typeof globalThis extends { HTMLElement: { prototype: inf
 
 /**
  * An element with HTML that the server vouches for. In a document the text is in the markup alone, and the browser keeps
- * what it has parsed; by a click it comes with the data of the page. The client router follows links in it, and forms with
+ * what it has parsed; after a click it comes with the data of the page. The client router follows links in it, and forms with
  * the method GET. Data that is loaded again with the same text changes nothing on the screen.
  * @throws {TypeError} for a value that is not from `html()`.
  * @example

@@ -66,7 +66,7 @@ export interface SessionStore {
   list(user: string, now: number): Promise<readonly KeptSession[]>
   /** Ends a session of a user by its present id. The ids of others are ignored. @returns whether there was one. */
   end(user: string, id: string): Promise<boolean>
-  /** Ends a session of a user, also if it gets a new id at this moment. @returns whether there was one. */
+  /** Ends a session of a user, even if it gets a new id at this moment. @returns whether there was one. */
   endByFirstId(user: string, firstId: string, now: number): Promise<boolean>
   /** Notes that a session is to get a new id, for requests that still come with this one. */
   noteRotation(former: KeptSession, now: number): Promise<void>

@@ -1,5 +1,5 @@
 /**
- * Copies a value and replaces each getter by its result, so that all readers see the same. Lists, maps, sets and plain
+ * Copies a value and replaces each getter with its result, so that all readers see the same. Lists, maps, sets and plain
  * objects are copied; everything else is kept. A getter that throws stays a getter, and the sender meets its error.
  */
 export function readOnce(value: unknown): unknown {

@@ -27,6 +27,9 @@ test.for([
   ['src/server/app.ts', '/** Hears of each start. */'],
   ['src/server/app.ts', '// For what is no path.'],
   ['src/server/app.ts', '/** `undefined` where nothing matched. */'],
+  ['docs/routes.md', 'It runs for every page, also if a rewrite leads there.'],
+  ['docs/how-to.md', 'Replace the first line by this one.'],
+  ['docs/loaders.md', 'The data is loaded by a click.'],
 ] as const)('%s may not say: %s', ([path, line]) => {
   expect(faultsOf(path, '', line)).toEqual([expect.stringMatching(new RegExp(`^${path}:2: ".+"; write `))])
 })
@@ -35,6 +38,10 @@ test.for([
   ['docs/caching.md', 'Who may do what? Guards decide.'],
   ['docs/caching.md', 'There is no list of pages, and the value is no longer used.'],
   ['docs/caching.md', '| Who waits? | everybody |'],
+  [
+    'docs/deployment.md',
+    'It passes, and also if it cannot run. Replace the instances one by one, or a file by renaming; a page is replaced by a fallback.',
+  ],
   ['src/server/app.ts', '/** Who has signed in. */'],
   ['src/server/app.ts', '// What does not decode is no static text.'],
   [

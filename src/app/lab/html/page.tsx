@@ -15,7 +15,7 @@ export default function HtmlPage({ params, data }: Props) {
     <Experiment
       title={`HTML ${params.key}`}
       pattern="/lab/html/[key]"
-      lede="The loader returns text as html(…). The document has it once, in the markup; by a click it comes with the data. Links and the form in it are followed without loading a document."
+      lede="The loader returns text as html(…). The document has it once, in the markup; after a click it is in the data. Links and the form in it are followed without loading a document."
     >
       <Html value={data.body} as="section" className={styles['text']} data-testid="rendered-html" />
       <Readout label="word that was looked up" testId="word" value={data.word} />

@@ -3,7 +3,7 @@ import { notFound } from 'millrace/server'
 import type { LoaderArgs } from 'millrace/server'
 import { boundedInteger } from '../bounded-integer.server.ts'
 
-/** `item`: which event of the group; default: the newest, also if that event is gone. */
+/** `item`: which event of the group; default: the newest, even if that event is gone. */
 export const search = z.object({ item: boundedInteger({ min: 0, max: 999_999_999, fallback: 0 }) })
 
 type Search = z.output<typeof search>

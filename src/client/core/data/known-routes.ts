@@ -33,11 +33,11 @@ export interface KnownRoutes {
   /** Key of a segment's data. */
   keyOf(id: string, href: string, params: RouteParams): string
   /**
-   * Records facts about data that has arrived, also if it is not cached: which search params its loader reads, its tags,
+   * Records facts about data that has arrived, even if it is not cached: which search params its loader reads, its tags,
    * and the last drop that it contains.
    */
   note(href: string, params: RouteParams, segment: ArrivedSegment, at: number | undefined): void
-  /** Facts about the data on screen, also if it is not cached; `undefined` if they are unknown. */
+  /** Facts about the data on screen, even if it is not cached; `undefined` if they are unknown. */
   readonly screen: readonly (DataFacts | undefined)[]
   keepSegment(id: string, href: string, key: string, segment: KeptSegment): void
   keepAnswer(href: string, answer: RouteAnswer, lifetimeMs?: number): void

@@ -8,7 +8,7 @@
  * | missing                          | waits for the one making, which begins with the first request                |
  * | known to be a visitor's          | is rendered for itself, as a page without `cache`                            |
  *
- * A request for the data of the page, by a click or a prefetch, is answered by the same rules with the data that the
+ * A request for the data of the page, after a click or for a prefetch, is answered by the same rules with the data that the
  * document was made of.
  *
  * A page with functions `visitor` is complete for visitors of whom those read nothing. Others get its shell with slots of

@@ -123,7 +123,7 @@ const FOLDERS: readonly ((path: string) => string)[] = [
   () => '',
 ]
 
-/** Replaces paths by their folders, largest folders first, until `most` remain. */
+/** Replaces paths with their folders, largest folders first, until `most` remain. */
 function joinPaths(paths: Map<string, number>, most: number): void {
   for (const folderOf of FOLDERS) {
     const folders = Map.groupBy(paths.keys(), (path) => folderOf(path.endsWith('/*') ? path.slice(0, -2) : path))
