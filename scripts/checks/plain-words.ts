@@ -32,6 +32,7 @@ const PHRASES: readonly Phrase[] = [
   { pattern: /\bstands? (?:around|back|between|in|on|outside|over|there|until|where)\b/i, instead: 'is …' },
   { pattern: /(?<!\band )\balso (?:if|when|while)\b/i, instead: 'even if …' },
   { pattern: /\breplac(?:e|es|ing) [^.|;:]{1,60}?(?<!\bone) by\b(?! \w+ing\b)/i, instead: 'replace … with …' },
+  { pattern: /\b(?:another \w+|(?:any|some)thing else) than\b/i, instead: 'a … other than, or a different …' },
   { pattern: /\bby (?:a click|Back)\b/, instead: 'after a click, or after Back' },
   { pattern: /\bgo(?:es)? by (?:a |the )?(?:headers?|keys?|rules?)\b/i, instead: 'uses …' },
   { pattern: /\bhand(?:s|ed)? (?:it |them )?(?:on|over)\b/i, instead: 'passes …' },

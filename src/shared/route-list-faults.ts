@@ -54,7 +54,7 @@ function checkList(key: string, name: string, list: unknown): void {
   throw new RouteTableError(
     'bad-list',
     [key],
-    `\`params\` limits '${name}' to something else than a list of texts, so that no URL would fit`,
+    `\`params\` limits '${name}' to something other than a list of texts, so that no URL would fit`,
     `Write the values that the URL may have: ${name}: ['a', 'b']`,
   )
 }

@@ -30,7 +30,7 @@ function textOf(value: unknown): string {
 
 /** What React says on the console about the page. */
 interface ReactComplaint {
-  /** `failure`: the browser builds another page than the server sent. `warning`: everything else. */
+  /** `failure`: the browser builds a different page than the server sent. `warning`: everything else. */
   readonly kind: 'failure' | 'warning'
   readonly text: string
 }

@@ -117,7 +117,7 @@ function searchQuery(change: SearchChange, former: unknown, isGuess: boolean): S
       if (item !== undefined) params.append(name, String(item))
     }
   }
-  // A schema may have a default for what is missing, and give another type than it takes.
+  // A schema may have a default for what is missing, and return a different type than it takes.
   const isSure = Object.entries(former ?? {}).every(([name, value]) => typeof value === typeof search[name])
   return { query: withoutDefaults(params, defaults), search: isSure ? search : undefined }
 }
@@ -127,7 +127,7 @@ function membersOf({ next }: SearchChange, former: unknown, isGuess: boolean): H
   try {
     return next(former as never)
   } catch (thrown) {
-    // A param that was absent before may have another type than it was given.
+    // A param that was absent before may have a different type than it was given.
     if (isGuess) return undefined
     throw thrown
   }

@@ -224,7 +224,7 @@ type CalleeFault<Callee, Args, Result> = Callee extends (args: Args) => Result
       ? 'does not return a Response'
       : 'is not a function'
 
-/** Members of an argument that are something else than what is given. */
+/** Members of an argument that differ from what is given. */
 type MembersFault<Taken, Given, OtherData extends string> = TextOf<
   {
     [Name in keyof Taken]-?: Name extends keyof Given
@@ -253,5 +253,5 @@ type TextOf<Names, OtherData extends string> = [Names] extends [never]
       : 'search' extends Names
         ? 'takes other search params than the schema of this entry gives'
         : 'body' extends Names
-          ? 'takes another body than the schema of its module gives'
+          ? 'takes a different body than the schema of its module gives'
           : `takes ${Names & string}, which it does not get`

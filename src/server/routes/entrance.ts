@@ -21,7 +21,7 @@ interface EntranceParts {
   readonly hasMiddleware: boolean
 }
 
-/** The application is mounted at another path than it was built for. */
+/** The application is not mounted at the path that it was built for. */
 export class MountError extends Error {
   override readonly name = 'MountError'
 

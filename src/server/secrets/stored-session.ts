@@ -17,7 +17,7 @@ export interface SessionDevice {
 /** A session that is kept on the server. Members that change something may fail with an {UnavailableError}. */
 export interface StoredSession<Data> extends Session<Data> {
   /**
-   * Starts the session, or replaces its data. For another user than before it starts a new session with a new id and
+   * Starts the session, or replaces its data. For a different user, it starts a new session with a new id and
    * ends the previous one.
    * @throws {TypeError} for data that the schema refuses; {RangeError} for data above `maxDataBytes`.
    * @throws {RefusalSignal} of `unauthorized()` if the session was ended meanwhile.

@@ -30,6 +30,7 @@ test.for([
   ['docs/routes.md', 'It runs for every page, also if a rewrite leads there.'],
   ['docs/how-to.md', 'Replace the first line by this one.'],
   ['docs/loaders.md', 'The data is loaded by a click.'],
+  ['src/server/app.ts', '// An answer with another status than 200.'],
 ] as const)('%s may not say: %s', ([path, line]) => {
   expect(faultsOf(path, '', line)).toEqual([expect.stringMatching(new RegExp(`^${path}:2: ".+"; write `))])
 })

@@ -255,7 +255,7 @@ const SLIPS: readonly (readonly [entry: string, says: string])[] = [
   [`'/a': { handler: api }`, `'/a' handler: GET takes other params than the pattern has`],
   [`'/a': { handler: lower }`, `'/a' handler: exports no method, such as GET`],
   [`'/a': { handler: noAnswer }`, `'/a' handler: GET does not return a Response`],
-  [`'/a': { handler: noBody }`, `'/a' handler: POST takes another body than the schema`],
+  [`'/a': { handler: noBody }`, `'/a' handler: POST takes a different body than the schema`],
 ]
 
 const SLIP_HEAD = `import { defineRoutes } from 'millrace'

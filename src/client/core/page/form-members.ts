@@ -1,6 +1,6 @@
 /**
  * The members of an element: those of a form are hidden by fields of the same name (`<input name="closest">`), even its
- * methods. Methods are bound. Not for comparisons: it is another object than the element.
+ * methods. Methods are bound. Not for comparisons: it is a different object than the element.
  */
 export function unhidden<Some extends Element>(element: Some): Some {
   // A form's prototype is the only way to them.

@@ -191,7 +191,7 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
 interface WaitingLine {
   /** @param since when the request has asked for its turn. */
   add(request: TurnRequest, since: number, resolve: (turn: Turn) => void): void
-  /** Takes the next request of another client than this; one of this client only if no other waits. */
+  /** Takes the next request of a different client; one of this client only if no other waits. */
   take(lastClient: string | undefined): Waiting | undefined
   /** Milliseconds that the first request of any client has waited; 0 without one. */
   longestWaitMs(at: number): number

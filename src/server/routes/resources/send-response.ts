@@ -67,7 +67,7 @@ export async function sendResponse(
   }
   // Headers of an event stream must not wait for its first event.
   res.flushHeaders()
-  // Node then throws where the body has another length than the handler says, which ends the connection.
+  // Node then throws if the length of the body differs from what the handler says, which ends the connection.
   res.strictContentLength = true
   const reader = response.body.getReader()
   // Event streams never end by themselves, and browsers reconnect automatically.
