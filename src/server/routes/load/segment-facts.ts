@@ -32,7 +32,7 @@ export class SegmentFacts implements SearchListener, SessionListener {
     this.#module = module
   }
 
-  /** A deferred value has read the query after the browser has received that nothing does: it must not keep the data. */
+  /** A deferred value has read the query after the answer has said that nothing does: the browser must not keep the data. */
   get isLate(): boolean {
     return this.#isLate
   }
