@@ -154,7 +154,7 @@ describe.for(findEngines())('$name', (engine) => {
     })
     await press(page, 'Keep the name')
     await expectShown(page, 'visitor', 'eve')
-    await press(page, 'Drop the shell')
+    await press(page, 'Drop the cached part')
     await page.until((text) => document.querySelector('[data-testid=rendered-at]')?.textContent !== text, made[0])
     await expectShown(page, 'visitor', 'eve')
     await expectSound(page)

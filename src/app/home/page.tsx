@@ -57,7 +57,7 @@ const POINTS: readonly {
   },
   {
     title: 'Error reports on your own server',
-    text: 'Visitors see only the code of an error. Your log and reports have the details, from the server and the browser.',
+    text: 'Visitors see a short code, the digest. With it you find the error in your log and reports, from the server and the browser.',
     href: '/lab/reports',
     label: 'Read the reports of this site',
   },

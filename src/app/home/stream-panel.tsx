@@ -56,7 +56,7 @@ export function StreamPanel({ rest, startedAt }: StreamPanelProps) {
       <p className={styles['words']}>
         {'without' in rest
           ? `This page was sent as a whole: ${WHY_WHOLE[rest.without]}.`
-          : 'Everything else on this page was in the first part of this response. The last bar waits for a second on the server, and follows in the same response.'}
+          : 'Everything on this page except the last bar was in the first part of this response, the shell. The server makes the rest wait for a second, and sends it in the same response.'}
       </p>
       {startedAt === undefined ? null : <BrowserTimes />}
       <p>
