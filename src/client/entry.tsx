@@ -26,7 +26,7 @@ export interface HydrateOptions {
   /** The same document component that the server renders. */
   readonly document: ComponentType<DocumentProps>
   /**
-   * The runtime's own texts in the language of a page: forms that were not sent, files that did not load. Called when the
+   * Millrace's own texts in the language of a page: forms that were not sent, files that did not load. Called when the
    * page starts and when such a text may be needed; a language may be loaded on demand. What it leaves out is English.
    */
   readonly texts?: BrowserTextsOf | undefined

@@ -13,14 +13,14 @@ export interface StandardSchema<Output = unknown> {
   }
 }
 
-/** What a Standard Schema returns: a value, or faults. */
+/** What a Standard Schema returns: a value, or errors. */
 export type StandardResult =
   { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] }
 
-/** A fault that a schema finds. */
+/** An error that a schema finds. */
 export interface SchemaIssue {
   readonly message: string
-  /** From the outermost member inwards; absent for a fault of the whole value. */
+  /** From the outermost member inwards; absent for an error of the whole value. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 

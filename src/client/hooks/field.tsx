@@ -7,7 +7,7 @@ export interface FieldErrorProps extends HTMLAttributes<HTMLParagraphElement> {
   readonly field: Pick<FieldParts, 'error' | 'errorId'>
 }
 
-/** The fault of a field, with the id by which its control refers to it. Nothing without a fault. */
+/** The error of a field, with the id by which its control refers to it. Renders nothing if there is no error. */
 export function FieldError({ field, ...rest }: FieldErrorProps): ReactNode {
   const { error, errorId } = field
   return error === undefined ? null : (
@@ -36,7 +36,7 @@ export interface FieldProps extends Omit<FieldOptions, 'hint'> {
 }
 
 /**
- * A label, its control, a hint and the fault, tied together. For another order of these, use `useField`.
+ * A label, its control, a hint and the error, connected. For a different order of these, use `useField`.
  * @example
  * ```tsx
  * import { useActionState } from 'react'

@@ -48,7 +48,7 @@ export interface FieldParts {
 }
 
 /**
- * Ties a field to the state of its form: value, fault, and the ids that connect them for screen readers. The result is the
+ * Connects a field with the state of its form: value, error, and the ids that connect them for screen readers. The result is the
  * same object until one of these changes.
  * @param name of the field, as the form has it.
  * @param state of `useActionState`. Besides refused inputs and failures, any state whose `values` hold what was typed.

@@ -12,7 +12,7 @@ export class RouteCancelled extends Error {
 /** The parts of a route. */
 type RoutePart = 'script' | 'stylesheet' | 'route data'
 
-/** Why a part did not load: no answer from this site, or an answer with a status other than 200. */
+/** Why a part did not load: no answer from this site, or the status of the answer is not 200. */
 type FailureReason = 'offline' | 'server'
 
 /** Further facts about a part that did not load. */

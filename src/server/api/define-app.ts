@@ -65,8 +65,8 @@ export interface AppDefinition<Routes = RouteDefinitions> {
   /** How long browsers keep the data of loaders that do not set `cache({ lifetime })`. Default: 60 seconds. */
   readonly dataLifetime?: DataLifetime | undefined
   /**
-   * The runtime's own texts in the language of a page: pages without React, faults of files, hints without JavaScript.
-   * Called when such a text is needed. What it leaves out is English. The browser gets its own by `hydrate({ texts })`.
+   * Millrace's own texts in the language of a page: pages without React, errors of files, hints without JavaScript.
+   * Called when such a text is needed. Texts that it does not return are English. The browser gets its own by `hydrate({ texts })`.
    */
   readonly texts?: TextsOf | undefined
   /**

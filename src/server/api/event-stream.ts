@@ -20,7 +20,7 @@ export interface EventStream {
    * id.
    */
   readonly lastEventId: string | undefined
-  /** Aborted when the stream ends, for whatever reason. */
+  /** Aborted when the stream ends, for any reason. */
   readonly signal: AbortSignal
   /**
    * Sends an event. It does not throw: an event with a name, an id or data that cannot be sent, or one larger than
@@ -41,12 +41,12 @@ export type StartEvents = (stream: EventStream) => (() => void) | void | Promise
 /** Options of `eventStream`. */
 export interface EventStreamOptions {
   /**
-   * Tags and paths: when `revalidate` drops one of them, pages that listen by `useEvents` drop it too, and load what is on
+   * Tags and paths: when `revalidate` drops one of them, pages that listen with `useEvents` drop it too, and load what is on
    * screen again. Listeners learn these names.
    */
   readonly revalidate?: readonly string[] | undefined
   /**
-   * Seconds without an event after which a comment is sent, so that proxies do not take the connection for dead: up to
+   * Seconds without an event after which a comment is sent, so that proxies do not close the connection: up to
    * 3,600. Default: 20.
    */
   readonly heartbeatSeconds?: number | undefined
@@ -67,7 +67,7 @@ const MOST_HEARTBEAT_SECONDS = 3_600
 const BUFFER_BYTES = 65_536
 
 /**
- * The answer of a handler that sends events (WHATWG HTML, section 9.2) until the browser leaves. The runtime opens the
+ * The answer of a handler that sends events (WHATWG HTML, section 9.2) until the browser leaves. The server opens the
  * stream when the handler has returned: return the `Response` itself.
  *
  * A stream ends when the browser leaves or does not read, after half an hour, and when the server stops. Browsers then

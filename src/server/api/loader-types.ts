@@ -102,7 +102,7 @@ export interface SharedLifetime {
 /** How long the browser keeps a loader's data and the server the page's document, and what drops both earlier. */
 export interface CacheOptions {
   /**
-   * Seconds for which the browser's route cache treats the data as fresh. Default: 60. `'no-store'` is 0: every
+   * Seconds for which the browser's data cache treats the data as fresh. Default: 60. `'no-store'` is 0: every
    * navigation loads it again.
    */
   readonly lifetime?: number | 'no-store' | undefined

@@ -14,7 +14,7 @@ export interface ReferredRequest {
 
 /**
  * Redirects by 303 to the page that sent the request, by its `Referer`: the page with the form, in a resource route and in
- * an action. Only a page of this site counts, whatever the header says.
+ * an action. Only a page of this site counts, regardless of the header.
  * @param request of a loader, a resource route or an action.
  * @param otherwise where to go if the request names no such page: browsers may leave the header out.
  * @throws {RedirectSignal} always.

@@ -12,7 +12,7 @@ export class RefusedInputSignal extends Error {
 }
 
 /**
- * Refuses the input of an action for what no schema can know, such as a name that is taken: the form gets the faults and
+ * Refuses the input of an action for what no schema can know, such as a name that is taken: the form gets the errors and
  * what was typed, as from the action's schema, and the status is 422. Call it in the handler of an action.
  * @param errors one message or several by the name of the field, as in the form; `''` for those of no field.
  */

@@ -22,7 +22,7 @@ const FILE = Symbol('millrace.file')
 
 /**
  * The answer of a handler with a file: a range of it if the request asks for one, 304 if the client has it, 404
- * if there is none. The runtime opens the file when the handler has returned; its body is not readable here.
+ * if there is none. The server opens the file when the handler has returned; its body is not readable here.
  *
  * Return the `Response` itself; its headers may be changed. Without `download`, all but common images, audio, video, fonts,
  * PDF and plain text get a policy that runs no scripts, unless the handler sets a `Content-Security-Policy`. A file whose

@@ -22,7 +22,7 @@ export interface ActionCall<Input = unknown, Args extends readonly unknown[] = r
   /** The form's fields or the JSON argument, parsed by the schema. */
   readonly input: Input
   /**
-   * Arguments that the page has bound. Anybody can change them in the browser, as any field: they do not authorise
+   * Arguments that the page has bound. Visitors can change them in the browser, like any field: they do not authorise
    * anything.
    */
   readonly args: Args
