@@ -121,6 +121,24 @@ describe('the guestbook with JavaScript', () => {
     expect(await page.getByText(message).count()).toBe(1)
   })
 
+  browserTest('calls its own action, whatever a link of a stranger names', async ({ open }) => {
+    const page = await open()
+    await visit(page, '/lab', true)
+    await page.evaluate(() => {
+      const link = document.createElement('a')
+      link.href = '/lab/guestbook?_action=0123456789abcdef0123&_action=x'
+      link.textContent = 'A prize'
+      document.querySelector('main')?.prepend(link)
+    })
+    await page.getByRole('link', { name: 'A prize' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Guestbook' }).waitFor()
+    expect(new URL(page.url()).search).toBe('')
+    const call = page.waitForRequest((request) => request.method() === 'POST')
+    await sign(page, 'Calm', `own ${randomUUID()}`)
+    expect((await call).url().match(/_action=/g)).toHaveLength(1)
+    await page.getByText('Thank you, Calm.').waitFor()
+  })
+
   browserTest('tells an entry that could not be sent from one that is on its way', async ({ open }) => {
     const page = await open({ allow: [/ERR_INTERNET_DISCONNECTED/, /ERR_FAILED/] })
     const loaded = page.waitForResponse(/call-troubles-/)

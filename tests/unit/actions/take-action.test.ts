@@ -13,8 +13,10 @@ test.for([
   ['?_action=', '', { id: '', form: '' }],
   ['?_action=a.b.c', '', { id: 'a', form: '' }],
   ['?_action=a.1234567', '', { id: 'a', form: '' }],
-  // The first one counts, and no page sees the others.
-  ['?_action=a.1&_action=b.2', '', { id: 'a', form: '1' }],
+  // Of two, one may be of a link by a stranger; no page sees either.
+  ['?_action=a.1&_action=b.2', '', { id: '', form: '' }],
+  ['?_action=a&b=1&_m=&_action=a', '?b=1&_m=', { id: '', form: '' }],
+  ['?_action=a&my_action=b', '?my_action=b', { id: 'a', form: '' }],
 ] as const)('the query %j is the page %j with the call %j', ([search, rest, target]) => {
   expect(readActionSearch(search)).toEqual(target === undefined ? { search: rest } : { search: rest, target })
 })

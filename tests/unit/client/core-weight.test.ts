@@ -11,11 +11,13 @@ const APP = join(ROOT, 'tests/fixtures/bare-app')
 const WITH_LINKS = join(ROOT, 'tests/fixtures/consent-app')
 const WITH_HOOKS = join(ROOT, 'tests/bench/every-hook')
 
+// Chunks import each other by names with hashes, which compress to a few bytes more or less: each limit has room for that.
+
 // What a page needs before it is alive, over React and without any page or route of an application.
-const FIRST_LOAD_LIMIT_BYTES = 4735
+const FIRST_LOAD_LIMIT_BYTES = 4745
 
 // Everything that the browser ever loads of the runtime: the first load, the router, the decoder of values; not calls.
-const TOTAL_LIMIT_BYTES = 27_683
+const TOTAL_LIMIT_BYTES = 27_710
 
 // What pages load that have forms.
 const ACTIONS_LIMIT_BYTES = 3210

@@ -10,6 +10,9 @@ describe('a URL of this site', () => {
     ['///evil.test//a/', '/evil.test//a/'],
     ['//', '/'],
     ['/', '/'],
+    ['/a?_action=x.1&b=2#y', '/a?b=2#y'],
+    ['/a?b=1&_action=x&_action=y', '/a?b=1'],
+    ['/a?my_action=x#?_action=x', '/a?my_action=x#?_action=x'],
   ] as const)('with the path %s never leads to another one', ([path, href]) => {
     expect(hrefOf(new URL(ORIGIN + path))).toBe(href)
     expect(new URL(href, ORIGIN).origin).toBe(ORIGIN)

@@ -1,4 +1,5 @@
 import { withBasePath, withoutBasePath } from '../../../shared/base-path.ts'
+import { withoutAction } from '../../../shared/protocol/action-search.ts'
 
 /**
  * Resolves the target of a redirect as the browser does.
@@ -20,8 +21,11 @@ export function withoutHash(href: string): string {
   return href.replace(/#.*/s, '')
 }
 
-/** Path, query and hash of a URL of this site, without the base path. */
+/**
+ * Path, query and hash of a URL of this site, without the base path and the name of an action: a page's URL names none, and
+ * a link that does would choose what the next form on that page calls.
+ */
 export function hrefOf({ pathname, search, hash }: Pick<URL, 'pathname' | 'search' | 'hash'>): string {
   // Leading slashes are collapsed: `//` would begin a host.
-  return withoutBasePath(pathname.replace(/^\/+/, '/') + search + hash)
+  return withoutBasePath(pathname.replace(/^\/+/, '/') + withoutAction(search) + hash)
 }

@@ -19,7 +19,7 @@ export interface CallJudge {
 const MARK = `${ACTION_PARAM}=`
 
 /**
- * Removes the runtime's parameter from a page's URL.
+ * Removes the runtime's parameter from a page's URL. Of two, one would be somebody else's choice, so they name no action.
  * @param search `''` or with its question mark.
  */
 export function readActionSearch(search: string): { readonly search: string; readonly target?: ActionTarget } {
@@ -27,7 +27,8 @@ export function readActionSearch(search: string): { readonly search: string; rea
   while (at > 0 && search[at - 1] !== '?' && search[at - 1] !== '&') at = search.indexOf(MARK, at + 1)
   if (at < 1) return { search }
   const end = search.indexOf('&', at)
-  const named = search.slice(at + MARK.length, end === -1 ? undefined : end)
+  const isOne = end === -1 || !search.slice(end).includes(`&${MARK}`)
+  const named = isOne ? search.slice(at + MARK.length, end === -1 ? undefined : end) : ''
   const [id = '', form = ''] = named.split('.')
   const isAlone = at === 1 && end === -1
   return { search: isAlone ? '' : withoutAction(search), target: { id, form: /^\d{1,6}$/.test(form) ? form : '' } }
