@@ -199,7 +199,7 @@ describe('a client', () => {
     expect(admittedOf(admission, OFFICE, 10)).toBe(0)
   })
 
-  test('counts as the one with the load for a second longer: refused, it holds little', () => {
+  test('counts as the one with the load for three seconds longer: refused, it holds little', () => {
     const clock = { now: 0 }
     const admission = createAdmission({ limit: 1_000, now: () => clock.now })
     const held = Array.from({ length: 20 }, () => fakeRequest('document', OFFICE))
@@ -208,7 +208,7 @@ describe('a client', () => {
     enters(admission, 'document', OFFICE)
     for (const { finish } of held) finish()
     const othersIn = (): number => Array.from({ length: 8 }, () => enters(admission)).filter(Boolean).length
-    clock.now += 999
+    clock.now += 2_999
     expect(othersIn()).toBe(8)
     clock.now += 2
     expect(othersIn()).toBeLessThan(2)

@@ -2,8 +2,11 @@ import type { PlaceQueue } from './place-queue.ts'
 
 /** Up to this number of answers in progress, no client counts as greedy. */
 const FEW = 8
-/** How long a client that held most counts as the one with the load, in ms: refused, it holds little for a moment. */
-const HEAVY_MS = 1_000
+/**
+ * How long a client that held most counts as the one with the load, in ms: refused, it holds little for a moment. Load falls
+ * in steps of some hundred ms, and refusals of documents are sent up to half a second late.
+ */
+const HEAVY_MS = 3_000
 
 /** Whose load it is. */
 export interface HeavyClient {
