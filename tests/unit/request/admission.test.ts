@@ -1,6 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createAdmission, type Admission } from '../../../src/server/request/admission/admission.ts'
 import type { RequestContext } from '../../../src/server/request/context.ts'
+
+// Some tests leave requests that wait: their timers would go on in other tests of this process.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
 
 const addresses = { made: 0 }
 /** Of a client that nothing is known of. */

@@ -23,7 +23,7 @@ test('those who wait for pages in the making are bounded, by client too, until i
     if (waiting === undefined) refused += 1
     else waits.push(waiting)
   }
-  expect([visitors.waiting, refused]).toEqual([4_000, 6_000])
+  expect([visitors.waiting, refused]).toEqual([3_555, 6_445])
   over.resolve()
   await Promise.all(waits)
   expect(visitors.waiting).toBe(0)
