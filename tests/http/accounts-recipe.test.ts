@@ -1,12 +1,12 @@
 /** The accounts of the handbook's chapter: passwords, reset by mail, OAuth and roles, against stand-ins. */
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createApp } from '../../src/server/app.ts'
 import { readConfig } from '../../src/server/config/config.ts'
 import { hashPassword, isPassword } from '../fixtures/accounts-app/accounts/passwords.server.ts'
@@ -14,20 +14,21 @@ import { may } from '../fixtures/accounts-app/accounts/roles.ts'
 import { usersIn, type User } from '../fixtures/accounts-app/accounts/users.server.ts'
 import application from '../fixtures/accounts-app/app.ts'
 import * as signInActions from '../fixtures/accounts-app/sign-in/actions.server.ts'
+import { filledForm, formIn } from '../support/html-forms.ts'
 import { startOpenid, type OpenidProvider } from '../support/openid-provider.ts'
 import { startSmtp, type SmtpServer } from '../support/smtp-server.ts'
 import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
 import { createVisitor, type Visitor } from 'millrace/testing'
 
-/** Options of each hash. The tests hash at a fraction of the cost. `held`: called in front of the next one, which waits. */
+/** Password and options of each hash. The tests hash at a fraction of the cost. `held`: called in front of the next one, which waits. */
 const { costs, held } = vi.hoisted(() => ({
-  costs: [] as { N: number; r: number; p: number }[],
+  costs: [] as { password: unknown; N: number; r: number; p: number }[],
   held: [] as (() => Promise<void>)[],
 }))
 vi.mock('node:crypto', async (importOriginal) => {
   const original = await importOriginal<typeof import('node:crypto')>()
   const scrypt = (...[password, salt, length, options, done]: Parameters<typeof original.scrypt>) => {
-    costs.push(options as (typeof costs)[number])
+    costs.push({ ...(options as (typeof costs)[number]), password })
     const begin = () => original.scrypt(password, salt, length, { ...options, N: 2 ** 10 }, done)
     const wait = held.shift()
     if (wait === undefined) begin()
@@ -55,6 +56,7 @@ let folder: TempDir
 let smtp: SmtpServer
 let provider: OpenidProvider
 let origin: string
+let server: Server
 let stop: () => Promise<void>
 
 beforeEach(async () => {
@@ -63,11 +65,11 @@ beforeEach(async () => {
   provider = await startOpenid()
   const app = createApp({
     app: application,
-    config: readConfig({ DATA_DIR: folder.path }),
+    config: readConfig({ DATA_DIR: folder.path, TRUST_PROXY: '127.0.0.1' }),
     log: pino({ level: 'silent' }),
     actions: { 'sign-in/actions.server.ts': signInActions },
   })
-  const server = createServer(app).listen(0, '127.0.0.1')
+  server = createServer(app).listen(0, '127.0.0.1')
   await once(server, 'listening')
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const environment = {
@@ -93,8 +95,13 @@ afterEach(async () => {
   await folder.remove()
 })
 
+/** A visitor who is the only one with this address. */
+const visitorFrom = (address: string): Visitor =>
+  createVisitor(origin, { headers: { 'X-Forwarded-For': `203.0.113.${address}` } })
+/** Somebody with a password, for whom nobody else has to wait. */
+const asker = (client = 'one', signal = new AbortController().signal) => ({ client, signal })
 const addUser = async (email: string, role: User['role'] = 'member'): Promise<User> =>
-  usersIn({ dataDir: folder.path }).add(email, await hashPassword(PASSWORD), role)
+  usersIn({ dataDir: folder.path }).add(email, await hashPassword(asker(), PASSWORD), role)
 const who = async (visitor: Visitor): Promise<string | undefined> =>
   (await visitor.get('/')).text('[data-testid="who"]')
 async function signIn(visitor: Visitor, email: string, password = PASSWORD) {
@@ -138,32 +145,59 @@ describe('signing in with a password', () => {
     expect((await signIn(visitor, 'other@example.com')).html).toContain('Too many attempts.')
   })
 
-  test('bounds what it hashes, and hashes two at once', async () => {
+  test('bounds what it hashes, and hashes two at once, in turns of clients', async () => {
     const page = await signIn(createVisitor(origin), 'ann@example.com', 'x'.repeat(201))
     expect(page.status).toBe(422)
-    const before = costs.length
-    const hashes = Array.from({ length: 23 }, () => hashPassword(PASSWORD))
-    expect(costs.length - before).toBe(2)
-    await expect(hashes.pop()).rejects.toMatchObject({ name: 'UnavailableError' })
-    await Promise.all(hashes)
-    expect(costs.length - before).toBe(22)
+    costs.length = 0
+    const hash = (client: string): Promise<string> =>
+      hashPassword(asker(client), client).catch(({ name }: Error) => `${name} of ${client}`)
+    const done = Promise.all([...Array.from({ length: 8 }, () => 'greedy'), 'other'].map(hash))
+    expect(costs).toHaveLength(2)
+    expect((await done).filter((one) => one.startsWith('Unavail'))).toEqual(['UnavailableError of greedy'])
+    const begun = ['greedy', 'greedy', 'greedy', 'other', 'greedy', 'greedy', 'greedy', 'greedy']
+    expect(costs.map(({ password }) => password)).toEqual(begun)
     expect(costs.at(-1)).toMatchObject({ N: 131_072, r: 8, p: 1 })
+    // Each has five that wait, but for the first, two of whose are hashed at once.
+    const clients = Array.from({ length: 205 }, (_, n) => String(Math.floor(n / 5)))
+    const ends = await Promise.all(clients.map(hash))
+    expect(ends.filter((one) => one.startsWith('Unavail'))).toEqual([1, 2, 3].map(() => 'UnavailableError of 40'))
+  })
+
+  test('hashes nothing of those who have left, and lets others in', async () => {
+    await addUser('ann@example.com')
+    const before = costs.length
+    const gate = Promise.withResolvers<undefined>()
+    held.push(...[1, 2].map(() => () => gate.promise))
+    const stranger = visitorFrom('1')
+    onTestFinished(() => gate.resolve(undefined))
+    let left = 0
+    server.on('request', (_req, res) => res.once('close', () => (left += res.writableFinished ? 0 : 1)))
+    const pages = await Promise.all(Array.from({ length: 8 }, () => stranger.get('/sign-in')))
+    const leaving = new AbortController()
+    const attempts = pages.map(({ html }) => {
+      const { action, type, body } = filledForm(formIn(html, 'sign-in'), { email: 'ann@example.com', password: 'x' })
+      return stranger.fetch(action, { method: 'POST', headers: { 'Content-Type': type }, body, signal: leaving.signal })
+    })
+    for (const attempt of attempts) attempt.catch(() => undefined)
+    // Two are being hashed, five wait, and one is refused.
+    expect((await Promise.any(attempts)).status).toBe(503)
+    leaving.abort()
+    await expect.poll(() => left).toBe(7)
+    gate.resolve(undefined)
+    expect((await signIn(visitorFrom('2'), 'ann@example.com')).url).toBe('/')
+    expect(costs.length - before).toBe(3)
   })
 
   test('knows its passwords by a salted hash', async () => {
-    const [one, other] = await Promise.all([hashPassword(PASSWORD), hashPassword(PASSWORD)])
+    const [one, other] = await Promise.all([1, 2].map(() => hashPassword(asker(), PASSWORD)))
     expect(one).not.toBe(other)
-    expect([await isPassword(PASSWORD, one), await isPassword('x', one), await isPassword(PASSWORD)]).toEqual([
-      true,
-      false,
-      false,
-    ])
+    const tries = [isPassword(asker(), PASSWORD, one), isPassword(asker(), 'x', one), isPassword(asker(), PASSWORD)]
+    expect(await Promise.all(tries)).toEqual([true, false, false])
   })
 })
 
 describe('a new password by mail', () => {
-  const ask = async (email: string) => {
-    const visitor = createVisitor(origin)
+  const ask = async (email: string, visitor = createVisitor(origin)) => {
     return visitor.submit(await visitor.get('/sign-in'), '#ask-reset', { email })
   }
   const linkOf = (text: string): string => /\/reset\?token=[\w-]+/.exec(text)?.[0] ?? ''
@@ -213,9 +247,9 @@ describe('a new password by mail', () => {
   test('gets the owner in, whatever strangers have tried', async () => {
     await addUser('ann@example.com')
     for (let client = 1; client <= 12; client += 1) {
-      const stranger = createVisitor(origin)
+      const stranger = visitorFrom(String(client))
       await signIn(stranger, 'ann@example.com', 'x')
-      expect((await ask('ann@example.com')).html).toContain('a mail is on its way')
+      expect((await ask('ann@example.com', stranger)).html).toContain('a mail is on its way')
     }
     expect((await signIn(createVisitor(origin), 'ann@example.com')).html).toContain('Too many attempts.')
     await expect.poll(() => smtp.count).toBe(5)
@@ -224,6 +258,22 @@ describe('a new password by mail', () => {
     const owner = createVisitor(origin)
     await owner.submit(await owner.get(link), '#reset', { password: 'another long one' })
     expect(await who(owner)).toBe('ann@example.com member')
+  })
+
+  test('costs no hash for a token that does not work, and counts as an attempt to sign in', async () => {
+    const user = await addUser('ann@example.com')
+    const old = usersIn({ dataDir: folder.path }).startReset(user, Date.now() - 31 * 60_000)
+    const before = costs.length
+    const visitor = createVisitor(origin)
+    for (let count = 0; count < 20; count += 1) {
+      const page = await visitor.get(`/reset?token=${count === 0 ? old : 'x'}`)
+      const refused = await visitor.submit(page, '#reset', { password: 'another long one' })
+      expect(refused.html).toContain('was used or is too old')
+    }
+    expect(costs.length).toBe(before)
+    for (const page of [await ask('ann@example.com'), await signIn(visitor, 'ann@example.com')]) {
+      expect(page.html).toContain('Too many attempts.')
+    }
   })
 
   test('says the same for an address without an account, and sends nothing there', async () => {

@@ -52,6 +52,9 @@ async function finish({ callback, cookie }: { callback: URL; cookie: string }) {
   return { status: answer.status, identity, cleared: answer.headers.getSetCookie().join() }
 }
 
+/** What the server has reported. */
+const failures = () => site.logs.filter(({ level }) => Number(level) >= 50)
+
 const without = (name: string, claims: JWTPayload): JWTPayload =>
   Object.fromEntries(Object.entries(claims).filter(([claim]) => claim !== name))
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -60,6 +63,23 @@ const unsigned = (claims: JWTPayload, alg: string): string => `${part({ alg })}.
 test('whoever the provider names is who has signed in', async () => {
   const { status, identity } = await finish(await visitProvider())
   expect([status, identity]).toEqual([200, { issuer: provider.issuer, subject: '7', email: 'eve@example.com' }])
+})
+
+test.for([
+  null,
+  undefined,
+  '',
+  'eve',
+  7,
+  true,
+  {},
+  ['eve@example.com'],
+  'eve\0@example.com',
+  `${'e'.repeat(200)}@a.test`,
+])('an address %j is none that the provider has verified', async (email) => {
+  provider.forge = (claims) => ({ ...claims, email })
+  const { status, identity } = await finish(await visitProvider())
+  expect([status, identity]).toEqual([200, { issuer: provider.issuer, subject: '7' }])
 })
 
 describe('nobody is signed in by an ID token', () => {
@@ -103,12 +123,40 @@ describe('nobody is signed in by a callback', () => {
     ['with a code that nobody has given', (to) => to.searchParams.set('code', 'x')],
     ['in the name of another issuer', (to) => to.searchParams.set('iss', 'https://evil.test')],
     ['with a token besides', (to) => to.searchParams.set('response', 'x.y.z')],
+    ['of another kind of sign-in', (to) => to.searchParams.set('id_token', 'x')],
+    ['with an access token', (to) => to.searchParams.set('token', 'x')],
+    ['with two issuers', (to) => (to.searchParams.append('iss', 'x'), to.searchParams.append('iss', 'x'))],
+    ['with an empty code', (to) => to.searchParams.set('code', '')],
+    ['with a huge code', (to) => to.searchParams.set('code', 'x'.repeat(6_000))],
+    ['with a code of no characters', (to) => to.searchParams.set('code', '\0\ud800\n')],
+    ['with a refusal', (to) => to.searchParams.set('error', 'access_denied')],
+    ['with a refusal that has any text', (to) => to.searchParams.set('error', '<\0\n\u{1F600}>'.repeat(200))],
+    ['with two refusals', (to) => (to.searchParams.append('error', 'x'), to.searchParams.append('error', 'y'))],
   ] as const satisfies readonly (readonly [string, (to: URL) => void])[])('%s', async ([, change]) => {
     const visit = await visitProvider()
     change(visit.callback)
     const { status, identity } = await finish(visit)
     expect([status, identity]).toEqual([200, null])
+    expect(failures()).toEqual([])
   })
+
+  test.for(['.', 'a', 'a.b', `${'x'.repeat(43)}.${'y'.repeat(9_000)}`, '%zz.%zz', '"a.b"', `${'x'.repeat(43)}.%00`])(
+    'of a browser with the cookie %s',
+    async (cookie) => {
+      provider.misbehave = (pathname, res) => {
+        // What providers say of a verifier that has another form than theirs.
+        if (pathname === '/token') {
+          res.writeHead(400, { 'Content-Type': 'application/json' }).end('{"error":"invalid_request"}')
+        }
+        return pathname === '/token'
+      }
+      const callback = new URL('/oauth/callback?code=x', origin)
+      callback.searchParams.set('state', decodeURIComponent(cookie.replaceAll('%zz', 'z')).split('.')[0] ?? '')
+      const { status, identity } = await finish({ callback, cookie: `__Host-oauth=${cookie}` })
+      expect([status, identity]).toEqual([200, null])
+      expect(failures()).toEqual([])
+    },
+  )
 
   test.for([
     ['a target', 'http://evil.test', 'evil.test'],
