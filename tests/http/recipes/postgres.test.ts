@@ -7,6 +7,7 @@ import { findProgram } from '../../support/programs.ts'
 import { startPostgres, type PostgresServer } from '../../support/postgres-server.ts'
 import { fencedBlocks } from '../../unit/app/handbook-samples.ts'
 import application from '../../fixtures/recipes/postgres/app.ts'
+import { query, transaction } from '../../fixtures/recipes/postgres/database.server.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../../..')
 const RECIPE = join(PROJECT, 'tests/fixtures/recipes/postgres')
@@ -74,6 +75,54 @@ describe.skipIf(missing.length > 0)('an application on PostgreSQL', () => {
     expect(await accounts(app)).toEqual(['ada: 0', 'grace: 1000'])
   })
 
+  test('opposite payments at the same time are all made, and a text that no database holds is refused', async () => {
+    const { app } = await opened()
+    expect((await pay(app, { from: 'ada', to: 'grace', cents: 500 })).text('output')).toBe('Paid.')
+    const ways = [
+      { from: 'ada', to: 'grace', cents: 1 },
+      { from: 'grace', to: 'ada', cents: 1 },
+    ]
+    const pages = await Promise.all(Array.from({ length: 8 }, () => ways.map((way) => pay(app, way))).flat())
+    expect(pages.map((page) => page.text('output'))).toEqual(Array.from({ length: 16 }, () => 'Paid.'))
+    expect((await pay(app, { from: 'ada\0', to: 'grace', cents: 1 })).status).toBe(422)
+    expect(await accounts(app)).toEqual(['ada: 500', 'grace: 500'])
+  })
+
+  test('nothing runs for visitors who leave before a connection is free', async () => {
+    const { app, url } = await opened()
+    await app.start()
+    await using other = await connected(url)
+    await other.query('BEGIN; LOCK TABLE accounts')
+    const [staying, leaving] = [new AbortController().signal, new AbortController()]
+    const busy = Array.from({ length: 10 }, () => query(staying, 'SELECT FROM accounts'))
+    const insert = `INSERT INTO accounts VALUES ('left', 0)`
+    const inserted = transaction(leaving.signal, (client) => client.query(insert))
+    const left = Promise.allSettled([query(leaving.signal, insert), inserted])
+    const stayed = query(staying, 'SELECT $1::int AS one', [1])
+    leaving.abort()
+    await other.query('COMMIT')
+    await Promise.all(busy)
+    const refused = { status: 'rejected', reason: { name: 'UnavailableError' } }
+    expect(await left).toMatchObject([refused, refused])
+    expect(await stayed).toEqual([{ one: 1 }])
+    expect(await accounts(app)).toEqual(['ada: 1000', 'grace: 0'])
+  })
+
+  test('a connection that breaks inside a transaction fails only this transaction', async () => {
+    const { app, url } = await opened()
+    await app.start()
+    const { signal } = new AbortController()
+    const work = transaction(signal, async (client) => {
+      const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+      const ended = new Promise<void>((resolve) => client.once('end', resolve))
+      await sql(url, `SELECT pg_terminate_backend(${rows[0]?.pid})`)
+      await ended
+      await client.query('SELECT 1')
+    })
+    await expect(work).rejects.toMatchObject({ name: 'UnavailableError' })
+    expect(await accounts(app)).toEqual(['ada: 1000', 'grace: 0'])
+  })
+
   test('while the database is down visitors get 503 and when to try again; afterwards all goes on', async () => {
     const { app } = await opened()
     const visitor = app.visitor()
@@ -107,12 +156,13 @@ describe.skipIf(missing.length > 0)('an application on PostgreSQL', () => {
   })
 })
 
-async function sql(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
+async function connected(url: string) {
   const client = new Client({ connectionString: url })
   await client.connect()
-  try {
-    return (await client.query<Record<string, unknown>>(text)).rows
-  } finally {
-    await client.end()
-  }
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
+}
+
+async function sql(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
+  await using client = await connected(url)
+  return (await client.query<Record<string, unknown>>(text)).rows
 }
