@@ -116,6 +116,8 @@ test('a redirect behind a try is followed, and a failure in it becomes a state',
   expect(done.url).toMatch(/\/parts\/\d+$/)
   const refused = await (await visitor.get('/parts/new')).submit('form[action*=_action]', { name: 'Part 1' })
   expect(refused.text('[role=alert]')).toContain('Part 1 is there already')
+  const broken = await (await visitor.get('/parts/new')).submit('form[action*=_action]', { name: 'Broken' })
+  expect([broken.status, broken.html.includes('db.internal')]).toEqual([500, false])
 })
 
 test('a page has the texts of the language in its URL', async () => {
