@@ -120,6 +120,18 @@ test('a mail that cannot be sent waits for the next time', async () => {
   expect(sent.map(({ recipient, subject }) => [recipient, subject])).toEqual([
     ['ann@example.com', 'Anmelden beim Mühlendienst'],
   ])
+  // Addresses that the mail server refuses delay no other mail.
+  for (let n = 0; n < 20; n += 1) {
+    await (await app.visitor().get('/de')).submit('#sign-in', { email: `bad${n}@example.com` })
+  }
+  const refuseBad = async (mail: Mail) => {
+    if (mail.recipient.startsWith('bad')) throw new Error('no such mailbox')
+    sent.push(mail)
+  }
+  await expect(sendMails(app, refuseBad)).rejects.toThrow('no such mailbox')
+  await (await app.visitor().get('/de')).submit('#sign-in', { email: 'bob@example.com' })
+  await expect(sendMails(app, refuseBad)).rejects.toThrow('no such mailbox')
+  expect(sent.at(-1)?.recipient).toBe('bob@example.com')
 })
 
 test('the figures are a list without JavaScript', async () => {

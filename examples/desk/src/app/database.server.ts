@@ -24,6 +24,7 @@ CREATE TABLE mails (
   id INTEGER PRIMARY KEY AUTOINCREMENT, recipient TEXT NOT NULL, subject TEXT NOT NULL, text TEXT NOT NULL
 ) STRICT;
 `
+const TRIES = 'ALTER TABLE mails ADD COLUMN tries INTEGER NOT NULL DEFAULT 0'
 const opened = new Map<string, Database>()
 
 /** What stores need of a loader's or a handler's context, or of a job. */
@@ -34,7 +35,8 @@ export interface Where {
 
 /** One for each data folder; its first use opens it. */
 export function databaseIn({ dataDir }: { readonly dataDir: string }): Database {
-  const database = opened.get(dataDir) ?? openDatabase({ path: join(dataDir, 'desk.sqlite'), migrations: [TABLES] })
+  const database =
+    opened.get(dataDir) ?? openDatabase({ path: join(dataDir, 'desk.sqlite'), migrations: [TABLES, TRIES] })
   opened.set(dataDir, database)
   return database
 }

@@ -12,6 +12,8 @@ export type Mail = Readonly<Record<'recipient' | 'subject' | 'text', string> & {
 type Recipient = Pick<User, 'email' | 'locale'>
 type About = { readonly path: string } | { readonly ticket: number; readonly text: string }
 
+const NEXT = 'UPDATE mails SET tries=tries+1 WHERE id IN (SELECT id FROM mails ORDER BY tries, id LIMIT 20) RETURNING *'
+
 /** Puts a mail into the table, in the transaction of what it tells of. A job sends it. */
 export function writeMail(where: Where, { email, locale }: Recipient, kind: keyof Words['mails'], about: About): void {
   const path = 'path' in about ? about.path : href('/[locale]/tickets/[id]', { locale, id: String(about.ticket) })
@@ -21,13 +23,14 @@ export function writeMail(where: Where, { email, locale }: Recipient, kind: keyo
   insert.run(email, WORDS[locale].mails[kind], text)
 }
 
-/** Gives all mails to `send`, in order. One that fails is tried again the next time. */
+/** Gives mails to `send`. One that fails is tried again later, and delays no other. @throws the first error. */
 export async function sendMails(where: Pick<Where, 'dataDir'>, send: (mail: Mail) => Promise<unknown>): Promise<void> {
   const { statement } = databaseIn(where)
-  for (const mail of statement('SELECT * FROM mails ORDER BY id LIMIT 20').all() as unknown as Mail[]) {
+  const sends = (statement(NEXT).all() as unknown as Mail[]).map(async (mail) => {
     await send(mail)
     statement('DELETE FROM mails WHERE id = ?').run(mail.id)
-  }
+  })
+  await Promise.all(sends)
 }
 
 /** Of `app.ts`: sends mails as long as the server runs. */
