@@ -15,10 +15,10 @@ const SLOT_BYTES = 16
 
 /**
  * Text without these contains no forbidden key, and no number that is read as infinite, so the value need not be walked:
- * such a number has a long exponent, or more than 300 digits. Digits are counted from the first of a row only: counted from
- * each, a row of 299 would be read 299 times.
+ * such a number has an exponent of three digits or more, or 210 digits or more before a shorter one. Digits are counted from
+ * the first of a row only: counted from each, a row of 199 would be read 199 times.
  */
-const SUSPICIOUS = /__proto__|constructor|prototype|\\u|\de\+?\d{3}|(?<!\d)\d{300}/i
+const SUSPICIOUS = /__proto__|constructor|prototype|\\u|\de\+?\d{3}|(?<!\d)\d{200}/i
 
 /**
  * Parses JSON from a client.
