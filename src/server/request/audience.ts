@@ -14,6 +14,12 @@ export class Audience {
   /** The sessions that were opened; `undefined` if there is none. */
   sessions: NotedSessions | undefined = undefined
 
+  /** Sessions that are being opened. */
+  #opening: Set<Promise<unknown>> | undefined = undefined
+
+  /** Caches may give the answer to others by its head, which is sent, and a handler still makes the rest. */
+  isShared = false
+
   /** Those that functions `visitor` get because they are opened before these run; by kind. */
   openedAhead: ReadonlyMap<object, Promise<unknown>> | undefined = undefined
 
@@ -23,6 +29,33 @@ export class Audience {
   /** Notes for which session of a kind the answer is made. */
   noteSession(...noted: Parameters<NotedSessions['note']>): void {
     this.openSessions().note(...noted)
+  }
+
+  /** Whether a session was looked for, found or not. */
+  get hasLookedForSession(): boolean {
+    return this.sessions !== undefined && this.sessions.marks !== ''
+  }
+
+  /** Whether a session is being opened. */
+  get isOpening(): boolean {
+    return this.#opening !== undefined && this.#opening.size > 0
+  }
+
+  /** Notes that a session is being opened. Call it before anything else waits for that. */
+  noteOpening(opening: Promise<unknown>): void {
+    const all = (this.#opening ??= new Set())
+    all.add(opening)
+    const leave = (): void => void all.delete(opening)
+    opening.then(leave, () => {
+      leave()
+      // Whose the answer would have been is not known.
+      this.guarded = true
+    })
+  }
+
+  /** Settles when no session is being opened. Does not reject. */
+  async whenOpened(): Promise<void> {
+    while (this.isOpening) await Promise.allSettled(this.#opening ?? [])
   }
 
   /** The opened sessions, and those that follow. */

@@ -1,13 +1,25 @@
 /** The answer that carries the headers. */
 export interface CarryingAnswer {
   readonly res: { readonly headersSent: boolean }
-  /** Told about a change that it can no longer carry. @param header in lower case. */
-  noteLateChange(error: LateChangeError, header: string): void
+  /** Told about a change that it can no longer carry. @param header in lower case; none for a session. */
+  noteLateChange(error: LateChangeError | LateSessionError, header?: string): void
 }
 
 /** A change to an answer that has no effect, because it came too late. Its stack leads to the caller. */
 export class LateChangeError extends Error {
   override readonly name = 'LateChangeError'
+}
+
+/** A session was opened by an answer whose head lets caches give it to others. Its stack leads to the caller. */
+export class LateSessionError extends Error {
+  override readonly name = 'LateSessionError'
+
+  constructor() {
+    super(
+      'A session was opened after the head of an answer had been sent that lets caches give it to other visitors, so the connection ' +
+        'was cut. Await sessions.open(context) before the handler returns its Response, and not in the stream, or send Cache-Control: private',
+    )
+  }
 }
 
 /** The `context.headers` of a request. A change after they were sent has no effect; it is not lost silently. */

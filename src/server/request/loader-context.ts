@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { LoaderContext } from '../api/loader-types.ts'
 import type { ReportInbox } from '../api/report-inbox.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
+import { NO_SESSION } from '../../shared/protocol/session-marks.ts'
 import { keepsSecureCookies } from '../secrets/secure-cookies.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Audience } from './audience.ts'
@@ -17,7 +18,7 @@ import type { RateLimit, RateLimitResult } from '../stores/rate-cells.ts'
 import { applicationKey } from '../stores/rate-limits.ts'
 import type { SessionStore } from '../stores/session-store.ts'
 import { SharedReads } from './shared-reads.ts'
-import { AnswerHeaders, type CarryingAnswer } from './late-changes.ts'
+import { AnswerHeaders, LateSessionError, type CarryingAnswer } from './late-changes.ts'
 
 /** What a loader context uses of its request. */
 interface LoaderRequest {
@@ -37,7 +38,7 @@ interface LoaderRequest {
     readonly sessions: SessionStore
     now(): number
   }
-  readonly audience: Pick<Audience, 'noteSession'>
+  readonly audience: Pick<Audience, 'hasLookedForSession' | 'isShared' | 'noteOpening' | 'noteSession'>
   /** Called with a name when the visitor's data is read. */
   readVisitor(what: string): void
   /** Set in the making of a document that is kept for all visitors. */
@@ -137,6 +138,7 @@ export class RequestLoaderContext implements LoaderContext {
   /** For sessions: their cookie is read next. */
   lookAtSession(): Promise<never> | undefined {
     this.#lookAtVisitor('a session', 'session')
+    if (!this.#request.audience.hasLookedForSession) this.#refuseLateSession()
     return this.#request.making === undefined ? undefined : nothing()
   }
 
@@ -152,7 +154,13 @@ export class RequestLoaderContext implements LoaderContext {
   }
 
   /** For sessions kept on the server. */
+  noteOpening(opening: Promise<unknown>): void {
+    this.#request.audience.noteOpening(opening)
+  }
+
+  /** For sessions kept on the server. */
   noteSession(...noted: Parameters<NotedSessions['note']>): void {
+    if (noted[1] !== NO_SESSION) this.#refuseLateSession()
     this.#request.audience.noteSession(...noted)
   }
 
@@ -219,6 +227,17 @@ export class RequestLoaderContext implements LoaderContext {
 
   revalidate(...targets: readonly string[]): Promise<void> {
     return this.#request.services.data.revalidate(targets)
+  }
+
+  /** @throws {LateSessionError} where the head of the answer would have been another, and cuts it off. */
+  #refuseLateSession(): void {
+    const request = this.#request
+    const { audience, res } = request
+    if (!audience.isShared || res.writableEnded || res.destroyed) return
+    const error = new LateSessionError()
+    request.noteLateChange(error)
+    res.destroy()
+    throw error
   }
 
   #lookAtVisitor(what: string, reason: string): void {

@@ -142,10 +142,16 @@ export function defineSession<Data>(options: SessionOptions<Data>, clock?: () =>
       noteSession()
       const nobodys = context.lookAtSession?.(kind)
       if (nobodys !== undefined) return nobodys
-      return (context[opened] ??= openFor(context))
+      return (context[opened] ??= noted(context, openFor(context)))
     },
   }
   return kind
+}
+
+/** The head of the answer waits for it. */
+export function noted<Opened>(context: SessionContext, opening: Promise<Opened>): Promise<Opened> {
+  context.noteOpening?.(opening)
+  return opening
 }
 
 /** Not a literal with a getter: that would outlive its request; see `http/own-getters.ts`. */

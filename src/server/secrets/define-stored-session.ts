@@ -1,6 +1,13 @@
 import { hash } from 'node:crypto'
 import type { SessionStore } from '../stores/session-store.ts'
-import { checkAge, checkName, type SessionContext, type SessionKind, type SessionOptions } from './define-session.ts'
+import {
+  checkAge,
+  checkName,
+  noted,
+  type SessionContext,
+  type SessionKind,
+  type SessionOptions,
+} from './define-session.ts'
 import { openStoredSession, type StoredSessionRules } from './open-stored-session.ts'
 import type { StoredSession } from './stored-session.ts'
 import { cookieBase } from './sealed-cookie.ts'
@@ -89,7 +96,10 @@ export function defineStoredSession<Data>(
       noteSession()
       const nobodys = context.lookAtSession?.(kind)
       if (nobodys !== undefined) return nobodys
-      return (context[opened] ??= openStoredSession(context, storeOf(context), { ...rules, now: clockOf(context) }))
+      return (context[opened] ??= noted(
+        context,
+        openStoredSession(context, storeOf(context), { ...rules, now: clockOf(context) }),
+      ))
     },
     async endAll(context, user) {
       const { ended } = await storeOf(context).endAll(keyOf(user), clockOf(context)())

@@ -43,6 +43,11 @@ export interface SessionContext {
    * @internal
    */
   lookAtSession?(kind: OpensSessions): Promise<never> | undefined
+  /**
+   * Told about a session that is being opened, before its opener waits for it.
+   * @internal
+   */
+  noteOpening?(opening: Promise<unknown>): void
   /** Value of a cookie in the request. */
   cookie(name: string): string | undefined
   /**

@@ -113,13 +113,18 @@ export async function keepSegment(
   return { segment, ...statedMeta(meta), frames }
 }
 
+/** The first line of an answer, for one that decides it after its records. */
+export function routeDataHead(head: Omit<RouteDataHead, 'v'>): string {
+  return lineOf({ v: ROUTE_DATA_VERSION, ...head })
+}
+
 /** A whole answer. */
 export function routeDataOf(
   head: Omit<RouteDataHead, 'v'>,
   segments: readonly KeptSegment[],
   outcome?: RouteDataOutcome,
 ): string {
-  let text = lineOf({ v: ROUTE_DATA_VERSION, ...head })
+  let text = routeDataHead(head)
   let stream = 0
   for (const kept of segments) {
     if (typeof kept === 'string') text += kept

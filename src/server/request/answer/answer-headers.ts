@@ -1,11 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestContext } from '../context.ts'
+import { mayBeShared } from '../../http/cache-control.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 
-/** What the answer depends on, beyond its URL: always the encoding, and what a loader declares. */
-export function varyOf(context: RequestContext): string {
-  const given = context.givenHeaders?.get('vary')
-  return given === undefined || given === null ? 'Accept-Encoding' : `Accept-Encoding, ${given}`
+/**
+ * What the answer depends on, beyond its URL: always the encoding, what a loader declares, and the cookies if it has looked
+ * for a session.
+ * @param caching its `Cache-Control`.
+ */
+export function varyOf(context: RequestContext, caching: string): string {
+  const given = context.givenHeaders?.get('vary') ?? ''
+  const ofSession = variesBySession(context, caching) && !/(?:^|,)\s*cookie\s*(?:,|$)/i.test(given)
+  return `Accept-Encoding${ofSession ? ', Cookie' : ''}${given === '' ? '' : `, ${given}`}`
+}
+
+/** Whether a cache would give an answer that was made without a session to somebody who has one, or the reverse. */
+export function variesBySession({ audience }: RequestContext, caching: string): boolean {
+  return audience.hasLookedForSession && (mayBeShared(caching) || !/\bno-(?:cache|store)\b/i.test(caching))
 }
 
 /** Adds header names to `Vary`, in one line: some caches read only one. */

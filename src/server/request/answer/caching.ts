@@ -35,9 +35,16 @@ interface CachingFacts {
   readonly guarded?: boolean
 }
 
-/** Whether an answer is for its visitor alone: it is behind a guard, or was made for somebody who is signed in. */
-export function isForOne({ guarded, sessions }: Pick<Audience, 'guarded' | 'sessions'>): boolean {
-  return guarded || (sessions !== undefined && sessions.lives.length > 0)
+/**
+ * Whether an answer is for its visitor alone: it is behind a guard, or was made for somebody who is signed in. Of a session
+ * that is still being opened nobody knows.
+ */
+export function isForOne({
+  guarded,
+  isOpening,
+  sessions,
+}: Pick<Audience, 'guarded' | 'isOpening' | 'sessions'>): boolean {
+  return guarded || isOpening || (sessions !== undefined && sessions.lives.length > 0)
 }
 
 /** Decides the `Cache-Control` of an answer: failures are never stored, answers with a cookie, behind a guard or of a session never shared. */

@@ -15,7 +15,8 @@ import { securityHeaders } from './security-headers.ts'
  */
 export function send(context: RequestContext, status: number, headers: HeaderList): void {
   const { res } = context
-  const own = isForAll(context, status, headers) ? headers : withoutTargetedCaching(headers, res)
+  context.audience.isShared = isForAll(context, status, headers)
+  const own = context.audience.isShared ? headers : withoutTargetedCaching(headers, res)
   const all = own.concat(securityHeaders(isSecure(context.clientAddress), headers))
   // A rule that makes a path cacheable means its pages, not their failures.
   if (status >= 400 || headers.includes('Cache-Control')) res.removeHeader('cache-control')

@@ -8,10 +8,14 @@ import {
   type SegmentValues,
 } from '../../../shared/protocol/route-data.ts'
 import type { RejectedValue } from '../../../shared/protocol/hydration-data.ts'
-import { createRouteDataWriter, type RouteDataWriter } from '../../../shared/protocol/encode-route-data.ts'
+import {
+  createRouteDataWriter,
+  routeDataHead,
+  type RouteDataWriter,
+} from '../../../shared/protocol/encode-route-data.ts'
 import { MIN_ENCODED_BYTES, negotiateEncoding } from '../../http/content-encoding.ts'
 import { addGivenHeaders, serverTiming, setsCookie, varyOf } from '../../request/answer/answer-headers.ts'
-import { cachingOf, isForOne, ONE_VISITOR, takeRuledCaching } from '../../request/answer/caching.ts'
+import { cachingOf, isForOne, ONE_VISITOR, takeRuledCaching, type Caching } from '../../request/answer/caching.ts'
 import { createBodyStream, type BodyStream } from '../../request/answer/body-stream.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import type { HeaderList } from '../../http/header-list.ts'
@@ -38,6 +42,8 @@ export function sendHead(context: RequestContext, status: number, head: Head, he
 
 interface Opening {
   readonly status: number
+  /** The first line without sessions. */
+  readonly head: Omit<RouteDataHead, 'v' | 'sessions'>
   readonly headers: HeaderList
 }
 
@@ -57,6 +63,8 @@ export class DataAnswer {
   #body: BodyStream | undefined = undefined
   #scheduled: NodeJS.Immediate | undefined = undefined
   #over = false
+  /** The sessions that the browser was told of; `undefined` before the head is sent, and if it names none. */
+  #told: string | undefined = undefined
 
   /**
    * @param isWhole whether all loaders have succeeded and nothing is deferred, when the headers are sent: only then does a
@@ -83,28 +91,23 @@ export class DataAnswer {
 
   /** Decides status and head. Call it once, before any record. */
   open(status: number, head: Head, headers: HeaderList = []): void {
-    this.#opened = { status, headers }
     if (head.redirect !== undefined) this.#context.record.untraced = true
     const { data, readAt: at } = this.#context
-    const { sessions } = this.#context.audience
     const isData = head.route !== undefined
-    const own = {
-      build: data?.build ?? '',
-      ...(sessions && { sessions: sessions.marks }),
-      ...(isData && at !== undefined && { at }),
-    }
-    if (this.#hasBody) this.#writer.head({ ...own, ...head })
-    if (isData) this.#tellLateSessions(sessions?.marks)
+    const own = { build: data?.build ?? '', ...(isData && at !== undefined && { at }) }
+    this.#opened = { status, headers, head: { ...own, ...head } }
+    if (this.#hasBody) this.#write('')
+    if (isData && this.#hasBody) this.#tellLateSessions()
     this.#whenOpen?.(this)
   }
 
   /** A session that is opened later must be known before anything is that was made for it. */
-  #tellLateSessions(told = ''): void {
+  #tellLateSessions(): void {
     const sessions = this.#context.audience.openSessions()
-    let last = told
     // Named before it is assigned: written in place, it would keep the request alive for long (docs/decisions/0028).
     const onNote = (): void => {
-      if (this.#hasBody && sessions.marks !== last) this.#writer.sessions((last = sessions.marks))
+      const { marks } = sessions
+      if (this.#told !== undefined && marks !== this.#told) this.#writer.sessions((this.#told = marks))
     }
     sessions.onNote = onNote
   }
@@ -180,13 +183,15 @@ export class DataAnswer {
 
   /** @throws {HeadSizeError} */
   #send(opened: Opening, last: boolean): void {
-    const text = this.#lines
+    let text = this.#lines
     this.#lines = ''
     if (last) this.#over = true
     if (this.#body === undefined) {
+      const caching = dataCaching(opened.status, this.#context, this.#isWhole)
+      text = this.#firstLine(opened, caching) + text
       const isSmall = last && Buffer.byteLength(text) < MIN_ENCODED_BYTES
-      if (!this.#hasBody || isSmall) return this.#sendWhole(opened, text)
-      this.#body = this.#startBody(opened)
+      if (!this.#hasBody || isSmall) return this.#sendWhole(opened, caching, text)
+      this.#body = this.#startBody(opened, caching)
     }
     if (text !== '') this.#body.write(text)
     if (!last) return
@@ -194,9 +199,17 @@ export class DataAnswer {
     this.#context.place.noteUnread?.(this.#body.unread())
   }
 
-  #sendWhole({ status, headers }: Opening, text: string): void {
+  /** Without sessions in an answer that caches give to others: a copy would end the sessions in their tabs. */
+  #firstLine({ head }: Opening, { shared }: Caching): string {
+    const marks = this.#context.audience.sessions?.marks ?? ''
+    if (shared) return routeDataHead(head)
+    this.#told = marks
+    return routeDataHead({ ...head, ...(marks !== '' && { sessions: marks }) })
+  }
+
+  #sendWhole({ status, headers }: Opening, caching: Caching, text: string): void {
     const context = this.#context
-    const all = dataHeaders(status, context, this.#isWhole()).concat(headers)
+    const all = dataHeaders(context, caching).concat(headers)
     if (this.#hasBody) all.push('Content-Length', String(Buffer.byteLength(text)))
     send(context, status, all)
     this.#over = true
@@ -206,20 +219,20 @@ export class DataAnswer {
     if (!this.#hasBody) context.abort('gone')
   }
 
-  #startBody({ status, headers }: Opening): BodyStream {
+  #startBody({ status, headers }: Opening, caching: Caching): BodyStream {
     const { req, res } = this.#context
     const encoding = negotiateEncoding(req.headers['accept-encoding'] as string | undefined)
-    const all = dataHeaders(status, this.#context, this.#isWhole()).concat(headers)
+    const all = dataHeaders(this.#context, caching).concat(headers)
     if (encoding !== undefined) all.push('Content-Encoding', encoding)
     send(this.#context, status, all)
     return createBodyStream(res, encoding)
   }
 }
 
-function dataHeaders(status: number, context: RequestContext, isWhole: boolean): HeaderList {
+function dataHeaders(context: RequestContext, { value }: Caching): HeaderList {
   // A cached answer of one build is useless to pages of another: they would load documents while it is cached.
-  const headers = ['Content-Type', ROUTE_DATA_TYPE, 'Cache-Control', dataCaching(status, context, isWhole)]
-  headers.push('Vary', `${varyOf(context)}, ${BUILD_HEADER}`, 'Server-Timing', serverTiming('head', context))
+  const headers = ['Content-Type', ROUTE_DATA_TYPE, 'Cache-Control', value]
+  headers.push('Vary', `${varyOf(context, value)}, ${BUILD_HEADER}`, 'Server-Timing', serverTiming('head', context))
   addGivenHeaders(headers, context)
   return headers
 }
@@ -228,10 +241,11 @@ function dataHeaders(status: number, context: RequestContext, isWhole: boolean):
  * A loader's `Cache-Control` applies to the whole answer. While another loader may still refuse, fail, or want it
  * private, nobody may cache it.
  */
-function dataCaching(status: number, context: RequestContext, isWhole: boolean): string {
+function dataCaching(status: number, context: RequestContext, isWhole: () => boolean): Caching {
   // Rules and middleware mean documents, and do not know the content of this answer.
   takeRuledCaching(context)
-  const wanted = isWhole ? (context.givenHeaders?.get('cache-control') ?? undefined) : undefined
+  const given = context.req.method === 'POST' ? undefined : (context.givenHeaders?.get('cache-control') ?? undefined)
+  const wanted = given !== undefined && isWhole() ? given : undefined
   const guarded = isForOne(context.audience)
-  return cachingOf({ status, wanted, byDefault: ONE_VISITOR, setsCookie: setsCookie(context), guarded }).value
+  return cachingOf({ status, wanted, byDefault: ONE_VISITOR, setsCookie: setsCookie(context), guarded })
 }

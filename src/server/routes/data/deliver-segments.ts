@@ -1,6 +1,7 @@
 import type { SegmentMeta, SegmentValues } from '../../../shared/protocol/route-data.ts'
 import type { SegmentEntry } from '../../../shared/route-table.ts'
 import type { Deferrable } from '../load/deferred.ts'
+import { holdsPromise } from '../../values/find-promises.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import { stoppedBy, type RunningLoaders, type StartedSegment } from '../load/start-loaders.ts'
 import { endWithAnswer, redirectTo, replacementOf, type ShownFallback, type Stopped } from '../decide/stopped.ts'
@@ -43,7 +44,9 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
   let pending = segments.length
   let deferred = false
   let stopped = false
-  const answer = new DataAnswer(context, () => pending === 0 && !deferred && !stopped)
+  const returned: unknown[] = []
+  const isWhole = (): boolean => pending === 0 && !deferred && !stopped && !returned.some(holdsPromise)
+  const answer = new DataAnswer(context, isWhole)
   page.opening?.(answer, page.head)
 
   async function deliver(segment: StartedSegment, outside: readonly Outside[]): Promise<boolean> {
@@ -51,6 +54,7 @@ export async function deliverSegments(page: RunningPage, context: RequestContext
       const result = await segment.result
       pending -= 1
       deferred ||= result.deferred
+      returned.push(result.value)
       if (!page.wanted.has(segment.id)) return true
       if (!(await haveSucceeded(outside.filter(({ guards }) => guards))) || stopped) return true
       const values = valuesOf(segment, result)

@@ -56,7 +56,7 @@ function headersOf(byDefault: Caching, context: RequestContext): readonly string
   const wanted = byDefault === SHARED ? (context.givenHeaders?.get('cache-control') ?? undefined) : undefined
   const { value } = cachingOf({ status: 200, wanted, byDefault, setsCookie: false })
   const headers = ['Content-Type', ROUTE_DATA_TYPE, 'Cache-Control', value]
-  headers.push('Vary', `${varyOf(context)}, ${BUILD_HEADER}`)
+  headers.push('Vary', `${varyOf(context, value)}, ${BUILD_HEADER}`)
   addGivenHeaders(headers, context)
   return headers
 }

@@ -16,6 +16,7 @@ import type { HtmlMarks } from './html-marks.ts'
 import { refuseLostValues } from '../load/lost-value-error.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { lateSessions } from '../../request/noted-sessions.ts'
+import { documentCaching } from '../../request/answer/caching.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { escapeJson } from '../../request/answer/escape-json.ts'
 
@@ -125,7 +126,7 @@ function createHydrationData(
     (origin === undefined ? '' : member('origin', origin)) +
     (outcome === undefined ? '' : member('outcome', outcome)) +
     (metas === undefined ? '' : metaMember(metas, view)) +
-    (context.audience.sessions === undefined || isShell ? '' : member('sessions', context.audience.sessions.marks)) +
+    (isShell ? '' : sessionMember(view, context, streamed !== undefined)) +
     (streamed === undefined ? '' : member('deadline', streamed.deadline) + member('react', streamed.react)) +
     (plain ? `,"values":{"search":${json(search)},"data":${json(data)}${postedMember(posted)}}` : '') +
     END
@@ -209,6 +210,14 @@ function timeMember({ data, outcome }: RouteView, { readAt }: RequestContext): s
 
 function timeText(readAt: number): string {
   return `,"at":${readAt}`
+}
+
+/** Not in a document that caches give to others: a copy would end the sessions in their tabs. */
+function sessionMember({ outcome }: RouteView, context: RequestContext, isStreamed: boolean): string {
+  const { sessions } = context.audience
+  if (sessions === undefined) return ''
+  const isShared = !isStreamed && outcome === undefined && documentCaching(context, 200).shared
+  return isShared ? '' : member('sessions', sessions.marks)
 }
 
 /** Only for shown segments: the browser caches no others. */

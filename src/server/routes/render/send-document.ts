@@ -103,7 +103,16 @@ class WholeDocument {
       const timing = serverTiming('shell', context) + traceFor(this.#caching, context)
       const { value } = this.#caching
       // A policy here would replace the stored one, whose nonce the stored body contains.
-      send(context, 304, ['ETag', etag, 'Cache-Control', value, 'Vary', varyOf(context), 'Server-Timing', timing])
+      send(context, 304, [
+        'ETag',
+        etag,
+        'Cache-Control',
+        value,
+        'Vary',
+        varyOf(context, value),
+        'Server-Timing',
+        timing,
+      ])
       return void res.end()
     }
     const body = this.#body()
@@ -249,7 +258,8 @@ function contentHeaders(
   nonce: string,
   caching: Caching,
 ): HeaderList {
-  const headers = ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', caching.value, 'Vary', varyOf(context)]
+  const { value } = caching
+  const headers = ['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', value, 'Vary', varyOf(context, value)]
   const policies = assets.policiesFor(isSecure(context.clientAddress))
   const own = scripts === undefined ? policies.withNonce(nonce) : policies.withSlots(nonce, scripts)
   headers.push('Content-Security-Policy', caching.shared ? policies.shared : own)

@@ -1,14 +1,19 @@
 import { mayBeShared } from '../../http/cache-control.ts'
-import { setsCookie } from '../../request/answer/answer-headers.ts'
+import { setsCookie, variesBySession } from '../../request/answer/answer-headers.ts'
 import { cachingOf, isForOne, PRIVATE, takeRuledCaching } from '../../request/answer/caching.ts'
 import type { RequestContext } from '../../request/context.ts'
+import type { HeaderList } from '../../http/header-list.ts'
 
-/** The `Cache-Control` of a resource route: a rule has priority over the handler, unless it would share what that calls private. */
-export function resourceCaching({ status, headers }: Response, context: RequestContext): string {
+/**
+ * The `Cache-Control` of a resource route: a rule has priority over the handler, unless it would share what that calls private.
+ * With `Vary`, if caches need it.
+ */
+export function resourceCaching({ status, headers }: Response, context: RequestContext): HeaderList {
   const own = headers.get('cache-control') ?? undefined
   const ruled = takeRuledCaching(context)
   const wanted = own !== undefined && !mayBeShared(own) && mayBeShared(ruled ?? own) ? own : (ruled ?? own)
   const isPersonal = headers.has('set-cookie') || setsCookie(context)
   const guarded = isForOne(context.audience)
-  return cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: isPersonal, guarded }).value
+  const { value } = cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: isPersonal, guarded })
+  return ['Cache-Control', value, ...(variesBySession(context, value) ? ['Vary', 'Cookie'] : [])]
 }

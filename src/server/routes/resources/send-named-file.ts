@@ -112,7 +112,7 @@ function setHeaders(
   context: RequestContext,
 ): void {
   const res = context.res as ExpressResponse
-  const headers: HeaderList = ['Cache-Control', resourceCaching(response, context), 'ETag', etag]
+  const headers: HeaderList = [...resourceCaching(response, context), 'ETag', etag]
   for (const [name, value] of response.headers) if (name !== 'cache-control') headers.push(name, value)
   addGivenHeaders(headers, context)
   headers.push(...securityHeaders(isSecure(context.clientAddress), headers))

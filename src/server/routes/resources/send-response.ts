@@ -54,7 +54,7 @@ export async function sendResponse(
     headers.push('Content-Encoding', encoding)
     dropHeader(headers, 'content-length')
   }
-  headers.push('Cache-Control', resourceCaching(response, context))
+  headers.push(...resourceCaching(response, context))
   addGivenHeaders(headers, context)
   // The handler may still read the body, or never: after the answer it would be too late to set this.
   if (outlastsAnswer(req)) res.shouldKeepAlive = false
@@ -113,6 +113,7 @@ async function pump(
       const { done, value } = await reader.read()
       if (context.aborted !== undefined) return body.destroy()
       if (done) {
+        context.audience.isShared = false
         if (!context.req.complete) dropBody(context.req, context.res)
         return body.end()
       }

@@ -120,6 +120,7 @@ export async function serveResource(page: MatchedRoute, context: RequestContext,
     const response: unknown = await (handler as (args: HandlerArgs<never, unknown, unknown, unknown>) => unknown)(
       forFiles ? watchedArgs(args, context) : { ...args, request: context.request },
     )
+    if (context.audience.isOpening) await untilAborted(context.audience.whenOpened(), context)
     // An answer may be sent for long: an event stream for half an hour.
     held?.[Symbol.dispose]()
     if (!(response instanceof Response)) throw new TypeError(`${route.key}: ${method} did not return a Response`)
