@@ -22,6 +22,7 @@ import { openRuntimeDatabase, openSessionDatabase } from './stores/store-databas
 import { createAfterwards } from './request/answer/afterwards.ts'
 import { sharedIdempotencyStore, sharedRateLimits, watchSharedStore } from './stores/shared-first.ts'
 import type { RequestServices } from './request/context.ts'
+import { createLeftWork } from './request/running-work.ts'
 import { failClosed } from './request/session-access.ts'
 
 /** The services, including those that only the runtime uses. */
@@ -61,7 +62,7 @@ function checkedLifetime(lifetime: DataLifetime): DataLifetime {
 
 /** Creates the services of a server. Each file is opened on first use. */
 export function createServices(
-  config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl' | 'redisPrefix'>,
+  config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl' | 'redisPrefix' | 'renderTimeoutMs'>,
   { onDraining }: Pick<Readiness, 'onDraining'>,
   log: Logger,
   { application, mapsFolder, adoptAction, texts, site, dataLifetime = {}, hasReports = true, ...cache }: ServiceOptions,
@@ -120,6 +121,7 @@ export function createServices(
     applicationSecrets: new ApplicationSecrets(secrets),
     redis,
     afterwards: createAfterwards(),
+    leftWork: createLeftWork(config.renderTimeoutMs),
     now: cache.now,
     drops: cache.drops,
     adoptAction,

@@ -172,3 +172,22 @@ test('uploads of one client leave others theirs, however slowly they come', asyn
     })
     .toBe(303)
 })
+
+test('an upload is counted until its handler has settled, also if its client has left', async () => {
+  const MOST_OF_ONE = 500
+  const held = Promise.withResolvers<undefined>()
+  let running = 0
+  const { begin, logs } = await uploadApp(async () => {
+    running += 1
+    await held.promise
+  })
+  const left = Array.from({ length: MOST_OF_ONE }, () => begin())
+  await expect.poll(() => running, { timeout: 20_000 }).toBe(MOST_OF_ONE)
+  for (const { sending } of left) sending.destroy()
+  await expect.poll(() => logs.filter(({ aborted }) => aborted === true).length).toBe(MOST_OF_ONE)
+  expect((await begin().answer).statusCode).toBe(503)
+  held.resolve(undefined)
+  const again = begin()
+  again.sending.end(END)
+  expect((await again.answer).statusCode).toBe(303)
+})

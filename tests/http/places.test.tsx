@@ -105,8 +105,8 @@ describe('requests that are pipelined on one connection', () => {
     const [connection] = await send(many(50, '/slow'), 'same')
     await expect.poll(() => begun.pages).toBe(1)
     connection?.socket.resetAndDestroy()
-    await expect.poll(() => app.admission.pending).toBe(0)
     release()
+    await expect.poll(() => app.admission.pending).toBe(0)
     expect((await requestRaw(port, getRequest('/'))).status).toBe(200)
     expect(begun.pages).toBe(1)
   })
@@ -215,12 +215,13 @@ describe('a client with many connections', () => {
       .toBeGreaterThan(most)
   })
 
-  test('gives its places back when it goes away', async () => {
-    const { app, begun, send, status } = await site({ MAX_PENDING_RENDERS: '8' })
+  test('gives its places back when it goes away and its loaders are done', async () => {
+    const { app, begun, release, send, status } = await site({ MAX_PENDING_RENDERS: '8' })
     const connections = await send(many(8, '/slow'))
     await expect.poll(() => begun.pages).toBe(8)
     expect(await status('/', GREEDY)).toBe(503)
     for (const { socket } of connections) socket.resetAndDestroy()
+    release()
     await expect.poll(() => app.admission.pending).toBe(0)
     expect(await status('/', GREEDY)).toBe(200)
   })

@@ -16,6 +16,7 @@ import type { RandomText } from '../http/random-text.ts'
 import { clientKey } from '../http/client-key.ts'
 import { Audience } from './audience.ts'
 import type { AnswerPlace } from './answer-place.ts'
+import { RunningWork, type LeftWork } from './running-work.ts'
 import { RequestAborted } from './request-aborted.ts'
 import { RequestLoaderContext } from './loader-context.ts'
 import type { LateChangeError, LateSessionError } from './late-changes.ts'
@@ -55,18 +56,12 @@ interface RequestFacts {
   /** As `RequestContext` has it. */
   readonly isTidied?: boolean
   /** As `RequestContext` has it. */
-  readonly middlewareOnly?: MiddlewareOnly | undefined
-}
-
-/** Only middleware may answer. */
-interface MiddlewareOnly {
-  /** Where else to redirect: without the trailing slash. `undefined` to pass on to the host. */
-  readonly tidyUrl: string | undefined
+  readonly middlewareOnly?: RequestContext['middlewareOnly']
 }
 
 /**
  * Everything about one request: created once and passed as an argument. Only its own members change it; `record`,
- * `audience`, `place` and `body` take what others note. The expensive members (web request, signal, logger, response
+ * `audience`, `place`, `work` and `body` take what others note. The expensive members (web request, signal, logger, response
  * headers) are created on first use.
  */
 export class RequestContext {
@@ -81,14 +76,16 @@ export class RequestContext {
   readonly record: RequestRecord
   /** The request is for data of an untidy path, and this is its tidy form: the answer is a redirect there. */
   readonly isTidied: boolean
-  /** Set if only middleware may answer. */
-  readonly middlewareOnly: MiddlewareOnly | undefined
+  /** Set if only middleware may answer. `tidyUrl`: redirects there without the trailing slash; `undefined` to pass on to the host. */
+  readonly middlewareOnly: { readonly tidyUrl: string | undefined } | undefined
   /** For whom the answer is. */
   readonly audience = new Audience()
   /** Set if it belongs to no visitor, and makes a document to be kept. */
   readonly making: DocumentMaking | undefined
   /** Its place among the answers in progress. */
   readonly place: AnswerPlace = { turn: 0, noteUnread: undefined }
+  /** Code of the application that runs for it. */
+  readonly work = new RunningWork()
   #hasDotSegments: boolean
   #hasRuledPolicy = false
   #reported: Set<string> | undefined = undefined
@@ -356,6 +353,8 @@ export interface RequestServices {
   /** The store that instances share; `undefined` without `REDIS_URL`. It may be unreachable at any time. */
   readonly redis: RedisLink | undefined
   readonly limits: RateLimits
+  /** What is held for work of requests whose answer is over. */
+  readonly leftWork: LeftWork
   /** Sessions kept on the server. */
   readonly sessions: SessionStore
   /** Defaults for how long browsers keep loaders' data. */

@@ -17,6 +17,7 @@ import { refuseInReadScope } from '../stores/cache/read-scope.ts'
 import type { RateLimit, RateLimitResult } from '../stores/rate-cells.ts'
 import { applicationKey } from '../stores/rate-limits.ts'
 import type { SessionStore } from '../stores/session-store.ts'
+import type { RunningWork } from './running-work.ts'
 import { SharedReads } from './shared-reads.ts'
 import { AnswerHeaders, LateSessionError, type CarryingAnswer } from './late-changes.ts'
 
@@ -46,6 +47,7 @@ interface LoaderRequest {
   limit(key: string, limit: RateLimit): Promise<RateLimitResult>
   afterAnswer(work: () => unknown): void
   onAbort(listener: (reason: Error) => void): void
+  readonly work: RunningWork
   noteLateChange: CarryingAnswer['noteLateChange']
 }
 
@@ -220,6 +222,7 @@ export class RequestLoaderContext implements LoaderContext {
       request.onAbort(reject)
       value.then(resolve, reject)
     })
+    request.work.until(value)
     // A failure that nobody awaits must not end the process.
     bounded.catch(() => undefined)
     return bounded

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createAdmission, type Admission } from '../../../src/server/request/admission/admission.ts'
 import type { RequestContext } from '../../../src/server/request/context.ts'
+import { RunningWork } from '../../../src/server/request/running-work.ts'
 
 // Some tests leave requests that wait: their timers would go on in other tests of this process.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
@@ -20,6 +21,7 @@ function fakeRequest(kind: 'document' | 'data' | 'prefetch' | 'action' = 'docume
     clientAddress: { address },
     record: {} as { shed?: string; refused?: string },
     place: {},
+    work: new RunningWork(),
     onFinish: (listener: () => void) => listeners.push(listener),
   }
   return {

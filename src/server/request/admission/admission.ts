@@ -1,6 +1,7 @@
 import type { HeaderList } from '../../http/header-list.ts'
 import { clientKey } from '../../http/client-key.ts'
 import type { RequestContext } from '../context.ts'
+import { giveAfterWork } from '../running-work.ts'
 import { createHeavyClient } from './heavy-client.ts'
 import { NO_LOAD, reduceLoad, refusedShare, type LoadSample, type LoadState } from './load-shedding.ts'
 import { createRenderTurns, type RenderTurns, type Turn, type TurnRequest } from './render-turns.ts'
@@ -24,7 +25,7 @@ export interface Shed {
  */
 export interface Admission {
   /**
-   * Takes a place until the answer is made, and waits for one if all are taken: see `place-queue.ts`.
+   * Takes a place until the answer is made and its loaders have settled (`running-work.ts`), and waits for one if all are taken: see `place-queue.ts`.
    * @returns `undefined` at once if there is a place; the refusal if there is none in time, noted in the context for log
    * and metrics.
    */
@@ -196,11 +197,11 @@ export function createAdmission({
   }
 }
 
-/** Gives the place back when the answer is made, or over. */
+/** Gives the place back when the answer is made, or over, and the application's work for it too. */
 function holdUntilMade(context: RequestContext, unread: UnreadAnswers, give: () => void): void {
   let hasPlace = true
   const leave = (bytes = 0): void => {
-    if (hasPlace) give()
+    if (hasPlace) giveAfterWork(context, give)
     hasPlace = false
     if (bytes > 0) unread.note(context, bytes)
   }

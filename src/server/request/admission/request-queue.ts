@@ -8,6 +8,7 @@ import { createShares, type ShareRefusal } from '../../http/shares.ts'
 import { sendText } from '../answer/send-plain.ts'
 import { contextOf } from '../attached-context.ts'
 import type { RequestContext } from '../context.ts'
+import { giveAfterWork } from '../running-work.ts'
 
 /** For all connections: 10,000 waiting requests of browsers, or 1,300 with headers of maximum size. */
 const MOST_HEAD_BYTES = 33_554_432
@@ -86,7 +87,7 @@ export function createRequestQueue({ trustProxy, most = MOST_HEAD_BYTES }: Reque
       const client = clientKey(context.clientAddress.address)
       const refusal = takeLong(client, bytes)
       if (refusal !== undefined) return refuse(context, refusal)
-      context.onFinish(() => heads.give(client, bytes))
+      context.onFinish(() => giveAfterWork(context, () => heads.give(client, bytes)))
       next()
     },
   }

@@ -13,6 +13,7 @@ import { reportFailure } from '../../request/answer/failure.ts'
 import type { CallRefusal } from '../../request/answer/refuse-call.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { forgetEnded } from '../../request/noted-sessions.ts'
+import { giveAfterWork } from '../../request/running-work.ts'
 import { isForeignCall } from '../../request/same-origin.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
 import type { Stopped } from '../decide/stopped.ts'
@@ -142,14 +143,14 @@ function discard(body: FormBody | JsonBody, { req, res }: RequestContext): void 
   dropBody(req, res)
 }
 
-/** Counts an upload until its answer is over: each may hold a file or a connection of the application. */
+/** Counts an upload until its answer and its action are over: each may hold a file or a connection of the application. */
 function beginUpload(uploads: Shares, context: RequestContext): boolean {
   const client = clientKey(context.clientAddress.address)
   if (uploads.take(client) !== undefined) {
     context.record.refused = 'too many uploads at once'
     return false
   }
-  context.onFinish(() => uploads.give(client))
+  context.onFinish(() => giveAfterWork(context, () => uploads.give(client)))
   return true
 }
 

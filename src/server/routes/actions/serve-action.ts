@@ -1,6 +1,7 @@
 import type { FailedAction, InvalidInput } from '../../../shared/action-result.ts'
 import { clientKey } from '../../http/client-key.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { giveAfterWork } from '../../request/running-work.ts'
 import type { MeasuredPart } from '../../request/request-record.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
 import type { Stopped } from '../decide/stopped.ts'
@@ -48,6 +49,7 @@ export async function performCall(
   page: MatchedRoute,
   context: RequestContext,
 ): Promise<CallResult> {
+  using _ = context.work.begin()
   const judged = await judgeCall(parts, page, context)
   if (judged.kind !== 'judged') return judged
   const { limits, named } = judged
@@ -55,6 +57,7 @@ export async function performCall(
     limits.streamed ? MAX_STREAMED_FIELD_BYTES : limits.bytes,
     clientKey(context.clientAddress.address),
   )
+  context.onFinish(() => giveAfterWork(context, () => held[Symbol.dispose]()))
   let arrived: ArrivedCall | undefined
   try {
     const call = await receiveCall(parts, { ...judged, hold: held.hold }, page, context)

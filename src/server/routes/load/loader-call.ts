@@ -105,7 +105,9 @@ export async function callLoader(call: LoaderCall): Promise<Deferrable> {
   return result
 }
 
-/** Calls a loader, and measures it. */
+/** Calls a loader, and measures it. None begins for a client that has left: nothing would count it. */
 export function measureLoader(call: LoaderCall, segment: string): Promise<Deferrable> {
+  const { aborted } = call.context
+  if (aborted !== undefined) return Promise.reject(aborted)
   return call.context.record.measure({ kind: 'loader', name: segment }, () => callLoader(call))
 }

@@ -95,6 +95,8 @@ export function callVisitor(call: VisitorCall, visitor: VisitorRun, data: unknow
   const { context } = call
   const by = `${visitor.name} of ${visitor.id}`
   const run = async (): Promise<unknown> => {
+    using _ = context.work.begin()
+    if (context.aborted !== undefined) throw context.aborted
     const given = context.making === undefined ? data : await frozenCopy(data, context.signal)
     return watchPromises(await visitor.run(new Arguments(call, given, by)), context, 'deferred')
   }

@@ -7,7 +7,8 @@ import { isPlainJson, promisesIn } from '../../values/find-promises.ts'
 /**
  * Handles the rejections of all promises in an author's value, however deep: the answer may be sent without them, for
  * `HEAD`, after another segment's refusal or in a redirect, and an unhandled rejection ends the process. Until the
- * request is aborted, rejections are failures of the request; after that they follow from the abort.
+ * request is aborted, rejections are failures of the request; after that they follow from the abort. Each counts as the
+ * request's work until it settles.
  * @param place where the value was returned, for the log.
  * @returns the value to use from here: a getter could return a new promise for each read, so then it is a copy with the
  * getters resolved.
@@ -34,12 +35,16 @@ function watchAll(
   place: FailurePlace,
   seen: Set<object>,
 ): void {
+  const { work } = context
   for (const promise of promises) {
+    work.begin()
     promise.then(
       (brought) => {
         if (!isPlainJson(brought)) watchAll(promisesIn(brought, seen).promises, context, place, seen)
+        work.end()
       },
       (reason: unknown) => {
+        work.end()
         if (context.aborted === undefined) reportFailure(reason, context, place)
       },
     )

@@ -11,6 +11,7 @@ import { readBody } from '../../http/body/read-body.ts'
 import { clientKey } from '../../http/client-key.ts'
 import { ignoreRejections } from '../../values/find-promises.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { giveAfterWork } from '../../request/running-work.ts'
 import { isForeignCall } from '../../request/same-origin.ts'
 import { checkInput } from '../load/check-input.ts'
 import { untilAborted } from '../load/until-aborted.ts'
@@ -58,21 +59,23 @@ export function bodySchema(module: HandlerModule, method: string, key: string): 
 /** Begins to count the memory of a body. Dispose of it when the handler has answered. */
 export function holdBody(limit: number, context: RequestContext, { heldBodies }: BodyParts): HeldBody {
   if (!Number.isFinite(limit)) throw new TypeError('A body with a schema is held in memory: set a finite bodyLimit')
-  return heldBodies.open(limit, clientKey(context.clientAddress.address))
+  return openBody(limit, context, heldBodies)
 }
 
 /**
- * Counts the memory of a body that a guard or the handler reads whole from `request`, until the answer is over. Nothing is
+ * Counts the memory of a body that a guard or the handler reads whole from `request`, until both are over. Nothing is
  * prepared for a request without a body, or without a limit for it: its author has decided against one.
  */
 export function holdWholeBody(limit: number, context: RequestContext, { heldBodies }: BodyParts): void {
   const { req } = context
   if (!Number.isFinite(limit) || (req.httpVersionMajor < 2 && isBodiless(req))) return
-  context.body.hold = () => {
-    const held = heldBodies.open(limit, clientKey(context.clientAddress.address))
-    context.onFinish(() => held[Symbol.dispose]())
-    return held
-  }
+  context.body.hold = () => openBody(limit, context, heldBodies)
+}
+
+function openBody(limit: number, context: RequestContext, heldBodies: HeldBodies): HeldBody {
+  const held = heldBodies.open(limit, clientKey(context.clientAddress.address))
+  context.onFinish(() => giveAfterWork(context, () => held[Symbol.dispose]()))
+  return held
 }
 
 /**

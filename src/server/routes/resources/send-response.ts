@@ -74,7 +74,7 @@ export async function sendResponse(
   const isEndless = /^text\/event-stream/i.test(response.headers.get('content-type') ?? '')
   const forget = isEndless ? context.services.onDraining(() => void reader.cancel().catch(() => undefined)) : undefined
   context.place.noteUnread = (bytes) => unread.note(context, bytes)
-  await pump(reader, createBodyStream(res, encoding), context)
+  await pump(reader, createBodyStream(res, encoding), context, isEndless)
   forget?.()
 }
 
@@ -101,11 +101,15 @@ async function pump(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   body: BodyStream,
   context: RequestContext,
+  isEndless: boolean,
 ): Promise<void> {
   let wake: (() => void) | undefined
   body.onDrain(() => wake?.())
   context.onAbort(() => {
-    reader.cancel(context.aborted).catch(() => undefined)
+    const cancelled = reader.cancel(context.aborted)
+    cancelled.catch(() => undefined)
+    // A generator makes its next piece to the end. That of an event stream may wait for an event that never comes.
+    if (!isEndless) context.work.until(cancelled)
     wake?.()
   })
   try {

@@ -13,6 +13,7 @@ import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { sendLocation, sendMethods } from '../../request/answer/send-plain.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { forgetEnded } from '../../request/noted-sessions.ts'
+import { giveAfterWork } from '../../request/running-work.ts'
 import type { Admission } from '../../request/admission/admission.ts'
 import type { UnreadAnswers } from '../../request/admission/unread-answers.ts'
 import { askGuards } from '../load/ask-guards.ts'
@@ -33,7 +34,7 @@ const RETRY_SECONDS = 2
 
 /**
  * Answers a resource route, or forwards a request, if its client may have one more such answer in progress: event
- * streams and WebSockets hold their place while they are open.
+ * streams and WebSockets hold their place while they are open, and others until their handler has settled.
  */
 export function admitResource(
   streams: Shares,
@@ -43,7 +44,7 @@ export function admitResource(
   const client = clientKey(context.clientAddress.address)
   const refusal = streams.take(client)
   if (refusal === undefined) {
-    context.onFinish(() => streams.give(client))
+    context.onFinish(() => giveAfterWork(context, () => streams.give(client)))
     return work()
   }
   context.record.refused = refusal === 'client' ? 'too many open streams for one client' : 'too many open streams'
@@ -74,6 +75,7 @@ export async function serveResource(page: MatchedRoute, context: RequestContext,
   const { modules } = parts
   const loader = route.definition.handler
   if (loader === undefined) return
+  using _ = context.work.begin()
   const asked: AskedHandler = { isGuard: false, parsesBody: false }
   try {
     const { guards } = serverParts(route)
