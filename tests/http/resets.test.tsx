@@ -17,6 +17,7 @@ const BODY_LIMIT = 16_777_216
 /** A site whose code works until the test ends it, whether anybody waits for it or not. */
 async function site(environment: Readonly<Record<string, string>> = {}) {
   const held = Promise.withResolvers<unknown>()
+  const visitor = Promise.withResolvers<unknown>()
   const counts = { begun: 0, running: 0, waiting: 0 }
   const work = async (): Promise<object> => {
     counts.begun += 1
@@ -58,6 +59,19 @@ async function site(environment: Readonly<Record<string, string>> = {}) {
       '/schema': {
         page: empty,
         loader: moduleOf({ search: schema, loader: () => ({}) }),
+      },
+      '/kept/[n]': {
+        cache: 'shared',
+        page: empty,
+        loader: moduleOf({ loader: work }),
+        layout,
+        layoutLoader: moduleOf({
+          loader: async ({ context }: LoaderArgs) => {
+            await visitor.promise
+            context.cookie('name')
+            return {}
+          },
+        }),
       },
       '/early': {
         page: empty,
@@ -118,6 +132,7 @@ async function site(environment: Readonly<Record<string, string>> = {}) {
     cutOff,
     port,
     release: () => held.resolve({}),
+    readVisitor: () => visitor.resolve({}),
     /** Begins requests, each over a connection of its own. */
     async begin(bytes: string, number: number) {
       const connections = await Promise.all(Array.from({ length: number }, () => connectRaw(port)))
@@ -187,6 +202,20 @@ describe('a client that leaves keeps its place until what it has begun has settl
     release()
     await expect.poll(() => status('/handler')).toBe(200)
   })
+})
+
+test('a page for all visitors that turns out to be of one keeps its place if that one has left', async () => {
+  const { app, begin, counts, cutOff, readVisitor, release } = await site({ MAX_PENDING_RENDERS: String(PLACES) })
+  const left = (await Promise.all(Array.from({ length: PLACES }, (_, n) => begin(get(`/kept/${n}`), 1)))).flat()
+  await expect.poll(() => counts.begun).toBe(PLACES)
+  for (const { socket } of left) socket.resetAndDestroy()
+  await expect.poll(cutOff).toBe(PLACES)
+  readVisitor()
+  await begin(get('/loader'), 2)
+  await expect.poll(() => app.admission.waiting).toBe(2)
+  expect([counts.begun, app.admission.pending]).toEqual([PLACES, PLACES])
+  release()
+  await expect.poll(() => [app.admission.pending, app.admission.waiting]).toEqual([0, 0])
 })
 
 test('bodies count as long as their handler runs, also of clients that have left', async () => {

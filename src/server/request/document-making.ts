@@ -49,6 +49,8 @@ export class DocumentMaking {
   isOvertaken = false
   /** A prefetch has begun it: it is refused before others. */
   isPrefetch = false
+  /** Whether the visitor who was first to ask for it has left. */
+  isAbandoned: () => boolean = () => false
   /** Called when it ends without a document. */
   onLeave: () => void = () => undefined
   /** What the functions `visitor` of the page read. */

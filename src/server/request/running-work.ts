@@ -8,7 +8,7 @@
  * | in any way                     | has settled  | is given back at once                                                |
  * | because its time was over      | runs on      | is given back at once: it was held for as long as it may be          |
  * | in any other way               | runs on      | is held until the work settles, for the time of a render at most     |
- * | it is the making of a document | any          | is given back at once: the runtime itself lets its work wait forever |
+ * | a making for a visitor who waits | runs on    | is given back at once: the visitor takes a place, and a making that has ended may wait forever |
  *
  * Bound: an entry for each thing held, whose own bound counts it.
  */
@@ -108,12 +108,12 @@ export function createLeftWork(limitMs: number, now = () => performance.now()): 
 interface WorkedRequest {
   readonly work: RunningWork
   readonly aborted: RequestAborted | undefined
-  readonly making: object | undefined
+  readonly making: { isAbandoned(): boolean } | undefined
   readonly services: { readonly leftWork: LeftWork }
 }
 
 /** Gives back what a request holds whose answer is over, by the table above. */
 export function giveAfterWork({ work, aborted, making, services }: WorkedRequest, give: () => void): void {
-  if (!work.isRunning || making !== undefined || aborted?.cause === 'timeout') give()
+  if (!work.isRunning || making?.isAbandoned() === false || aborted?.cause === 'timeout') give()
   else services.leftWork.hold(work, give)
 }

@@ -37,6 +37,7 @@ export function createDocumentMaker(parts: PageParts & { readonly log: Logger })
     const route = page.route.pattern
     const making = new DocumentMaking(asked, first.audience.reads)
     making.mayBegin = mayBegin
+    making.isAbandoned = () => first.aborted !== undefined
     making.isPrefetch = first.prefetch
     const { req, res } = requestOfNobody(pathname + search, making.isPrefetch)
     const context = new RequestContext({
