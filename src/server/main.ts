@@ -23,7 +23,7 @@ import type { ServerProcess } from './process/server-process.ts'
 import { shareConnections } from './process/share-connections.ts'
 import { endSlowReaders } from './process/slow-readers.ts'
 import { describeThrown } from './request/answer/failure.ts'
-import { RequestAborted } from './request/request-aborted.ts'
+import { isOfLeftRequest } from './process/left-request.ts'
 import { checkDataDir, checkRedisClient, listenFault } from './process/start-faults.ts'
 import type { PrimaryLink } from './process/workers/primary-link.ts'
 
@@ -102,9 +102,8 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
     drop: app.caches.drop,
     metrics: metrics === undefined ? undefined : () => metrics.registry.getMetricsAsJSON(),
   })
-  // A loader has begun something before it turned out that its page cannot be kept, or that its visitor has left.
   const onUncaught = (thrown: unknown): void => {
-    if (!(thrown instanceof RequestAborted)) onFatal(thrown)
+    if (!isOfLeftRequest(thrown)) onFatal(thrown)
   }
   process.on('uncaughtException', onUncaught)
   process.on('unhandledRejection', onUncaught)

@@ -2,7 +2,7 @@
 import { Suspense, use } from 'react'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { forbidden, type GuardArgs, type HandlerArgs, type LoaderArgs } from '../../src/server/index.ts'
+import { forbidden, type HandlerArgs, type LoaderArgs } from '../../src/server/index.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { portOf } from '../support/listening.ts'
@@ -39,7 +39,7 @@ async function site(environment: Readonly<Record<string, string>> = {}) {
     routes: {
       '/': { page: empty },
       '/loader': { page: empty, loader: moduleOf({ loader: work }) },
-      '/guard/page': { page: empty, guard: moduleOf({ guard: (_: GuardArgs) => work() as never }) },
+      '/guard/page': { page: empty, guard: moduleOf({ guard: () => work() as never }) },
       '/deferred': { page: late, loader: moduleOf({ loader: () => ({ value: work() }) }) },
       '/deep': { page: empty, loader: moduleOf({ loader: () => ({ list: [{ value: work() }] }) }) },
       '/visitor': {
@@ -177,7 +177,7 @@ describe('a client that leaves keeps its place until what it has begun has settl
     const left = await begin(bytes, PLACES)
     await expect.poll(() => counts.begun).toBe(PLACES)
     for (const { socket } of left) socket.resetAndDestroy()
-    await Promise.all(left.map(({ socket }) => expect.poll(() => socket.closed).toBe(true)))
+    await expect.poll(() => left.every(({ socket }) => socket.closed)).toBe(true)
     await begin(bytes, 2)
     await expect.poll(() => app.admission.waiting).toBe(2)
     expect([counts.begun, app.admission.pending]).toEqual([PLACES, PLACES])

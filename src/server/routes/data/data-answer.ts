@@ -63,7 +63,7 @@ export class DataAnswer {
   #body: BodyStream | undefined = undefined
   #scheduled: NodeJS.Immediate | undefined = undefined
   #over = false
-  /** The sessions that the browser was told of; `undefined` before the head is sent, and if it names none. */
+  /** The sessions that the head names to the browser; `undefined` before the head is sent, and if it names none. */
   #told: string | undefined = undefined
 
   /**

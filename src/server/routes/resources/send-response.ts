@@ -13,6 +13,7 @@ import type { UnreadAnswers } from '../../request/admission/unread-answers.ts'
 import { resourceCaching } from './resource-caching.ts'
 import { sendEvents, type EventStreamParts } from './send-events.ts'
 import { sendNamedFile } from './send-named-file.ts'
+import { readStoppable, type StoppableBody } from './stoppable-body.ts'
 
 /** Compresses text; not event streams, because proxies and compressors tend to buffer them. */
 const COMPRESSIBLE = /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*json|[\w.+-]*xml|javascript)|image\/svg)/i
@@ -69,10 +70,10 @@ export async function sendResponse(
   res.flushHeaders()
   // Node then throws if the length of the body differs from what the handler says, which ends the connection.
   res.strictContentLength = true
-  const reader = response.body.getReader()
+  const reader = readStoppable(response.body)
   // Event streams never end by themselves, and browsers reconnect automatically.
   const isEndless = /^text\/event-stream/i.test(response.headers.get('content-type') ?? '')
-  const forget = isEndless ? context.services.onDraining(() => void reader.cancel().catch(() => undefined)) : undefined
+  const forget = isEndless ? context.services.onDraining(() => void reader.stop().catch(() => undefined)) : undefined
   context.place.noteUnread = (bytes) => unread.note(context, bytes)
   await pump(reader, createBodyStream(res, encoding), context, isEndless)
   forget?.()
@@ -98,7 +99,7 @@ function dropHeader(headers: HeaderList, name: string): void {
 }
 
 async function pump(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
+  reader: StoppableBody,
   body: BodyStream,
   context: RequestContext,
   isEndless: boolean,
@@ -106,10 +107,10 @@ async function pump(
   let wake: (() => void) | undefined
   body.onDrain(() => wake?.())
   context.onAbort(() => {
-    const cancelled = reader.cancel(context.aborted)
-    cancelled.catch(() => undefined)
+    const stopped = reader.stop(context.aborted)
+    stopped.catch(() => undefined)
     // A generator makes its next piece to the end. That of an event stream may wait for an event that never comes.
-    if (!isEndless) context.work.until(cancelled)
+    if (!isEndless) context.work.until(stopped)
     wake?.()
   })
   try {
