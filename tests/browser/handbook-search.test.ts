@@ -35,7 +35,7 @@ browserTest('Ctrl+K opens it too, Escape closes it, and what is typed into the b
   await page.getByRole('searchbox').pressSequentially('coo')
   await expect.poll(() => field(page).inputValue()).toMatch(/^c/)
   await field(page).fill('cookie')
-  await page.getByRole('option', { name: /Cookies of your own/ }).click()
+  await page.getByRole('option', { name: /^Cookies of your own/ }).click()
   await page.waitForURL('**/docs/sessions#section-cookies-of-your-own')
 })
 

@@ -92,7 +92,7 @@ function describeAssets(
     return integrity === '' ? '' : ` integrity="${integrity}"`
   }
   const preload = (href: string): string =>
-    `<link rel="modulepreload" fetchpriority="low" href="${escapeHtml(href)}" nonce="${NONCE_MARK}"${integrityAttribute(href)}/>`
+    `<link rel="modulepreload" href="${escapeHtml(href)}" fetchpriority="low" nonce="${NONCE_MARK}"${integrityAttribute(href)}/>`
   const preloads = hydrates ? [...scripts].map(preload) : []
   const decoder = hydrates ? (manifest.valueDecoder ?? []).filter((file) => !scripts.has(file)).map(preload) : []
   // Before everything that may fail.
