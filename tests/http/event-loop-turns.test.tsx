@@ -62,19 +62,49 @@ test.for(['handler', 'call', 'form', 'failing form'] as const)(
     const message = { handler: getRequest('/api'), call, form, 'failing form': form }[kind]
     const status = { handler: 200, call: 422, form: 422, 'failing form': 500 }[kind]
 
-    const port = await portOf(app)
-    const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => connectRaw(port)))
-    onTestFinished(() => {
-      for (const { socket } of connections) socket.destroy()
-    })
-    // The server has accepted them before all ask at once.
-    for (const { socket } of connections) socket.write(getRequest('/healthz'))
-    await Promise.all(connections.map((connection) => connection.response()))
-    for (const { socket } of connections) socket.write(message)
-    const answers = await Promise.all(connections.map((connection) => connection.response()))
-    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([status]))
+    expect(await askTogether(await portOf(app), message)).toEqual(new Set([status]))
     expect(ranIn).toHaveLength(CONNECTIONS)
     const inOne = Map.groupBy(ranIn, (round) => round)
     expect(Math.max(...[...inOne.values()].map((rounds) => rounds.length))).toBeLessThanOrEqual(MOST_A_ROUND)
   },
 )
+
+test.for([
+  ['path', getRequest(`/old/${'a/'.repeat(2_000)}b`)],
+  ['query', getRequest(`/old/a?${'a=b&'.repeat(1_000)}`)],
+  ['cookie', getRequest('/old/a', { Cookie: 'a=b; '.repeat(1_000) })],
+] as const)('rules read the heads of no more requests with a long %s in one round', async ([, message]) => {
+  const { app } = tinyApp({
+    routes: {},
+    // Its line of the log is written in the round in which a request is answered.
+    rules: { redirects: [{ source: '/old/:path*', destination: '/new', permanent: true }] },
+  })
+  app.readiness.markReady()
+  const counts: number[] = []
+  let isOver = false
+  const go = (): void => {
+    counts.push(app.logs.length)
+    if (!isOver) setImmediate(go)
+  }
+  go()
+  onTestFinished(() => void (isOver = true))
+
+  expect(await askTogether(await portOf(app), message)).toEqual(new Set([308]))
+  const inOne = counts.map((count, round) => count - (counts[round - 1] ?? 0))
+  expect(counts.at(-1)).toBeGreaterThanOrEqual(CONNECTIONS)
+  expect(Math.max(...inOne)).toBeLessThanOrEqual(MOST_A_ROUND)
+})
+
+/** Sends a message over many connections at once, and returns the statuses of the answers. */
+async function askTogether(port: number, message: string): Promise<Set<number>> {
+  const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => connectRaw(port)))
+  onTestFinished(() => {
+    for (const { socket } of connections) socket.destroy()
+  })
+  // The server has accepted them before all ask at once.
+  for (const { socket } of connections) socket.write(getRequest('/healthz'))
+  await Promise.all(connections.map((connection) => connection.response()))
+  for (const { socket } of connections) socket.write(message)
+  const answers = await Promise.all(connections.map((connection) => connection.response()))
+  return new Set(answers.map((answer) => answer.status))
+}

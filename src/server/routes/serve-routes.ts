@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import type { Shares } from '../http/shares.ts'
@@ -28,6 +29,7 @@ interface RouteParts
   readonly forFiles: boolean
 }
 
+const LONG_HEAD_CHARACTERS = 2_048 // about twice what browsers send without large cookies
 const PAGE_METHODS = 'GET, HEAD, OPTIONS'
 const ACTION_PAGE_METHODS = 'GET, HEAD, POST, OPTIONS'
 
@@ -47,10 +49,23 @@ export function serveRoutes(parts: RouteParts): RequestHandler {
       if (hostOf(req)?.isUnknown === true) return passOn(req, next)
       return sendLocation(context, 308, middlewareOnly.tidyUrl ?? '/')
     }
+    const turn = hasLongHead(req) ? parts.admission.turnWhenDue(context) : undefined
+    return turn === undefined ? decide(context) : turn.then(() => decide(context))
+  }
+
+  function decide(context: RequestContext): Promise<void> | undefined {
+    if (context.aborted?.cause === 'gone') return undefined
     const decision = decider.decide(context)
     if (context.data === undefined) return answer(decision, context)
     return context.action === undefined ? serveData(data, decision, context) : serveCall(data, decision, context)
   }
+}
+
+/** Whether the head is so long that reading it by many rules costs as much as a page. */
+function hasLongHead({ url = '', rawHeaders }: IncomingMessage): boolean {
+  let characters = url.length
+  for (const text of rawHeaders) characters += text.length
+  return characters > LONG_HEAD_CHARACTERS
 }
 
 function answerDocuments(

@@ -38,7 +38,8 @@ export interface Admission {
    */
   turn(context: RequestContext, loaded?: boolean): Promise<Shed | undefined> | undefined
   /**
-   * Waits for a turn to run what is not refused any more: a handler, or the page that shows what a call has done.
+   * Waits for a turn to run what is not refused any more: rules for a long head, a handler, or the page that shows what a
+   * call has done.
    * @returns `undefined` at once if nobody else waits.
    */
   turnWhenDue(context: RequestContext): Promise<void> | undefined

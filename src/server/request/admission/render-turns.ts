@@ -10,8 +10,8 @@
  * Pages whose data is loaded go first, because it fills memory while they wait; then documents, data, and prefetches.
  * Within each of these, clients take turns, and no client has two turns in a row while another one waits: a client with
  * many requests delays only itself. Pages and calls that have waited too long are refused: their visitor has given up, or
- * retries. Handlers, and pages that show what a call has done, are answered however late it is.
- * Bounded by the places of `admission.ts`, which every entry holds, and for handlers by those of `admitResource`.
+ * retries. Handlers, pages that show what a call has done, and rules for a request with a long head run however late it is.
+ * Bounded by the places of `admission.ts`, for handlers by those of `admitResource`, and for long heads by the connections.
  */
 import { createFairQueue, type FairQueue } from './fair-queue.ts'
 import { LIMIT_MS } from './load-shedding.ts'
