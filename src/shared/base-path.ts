@@ -29,12 +29,14 @@ export function withBasePath(path: string): string {
   return basePath() + (/^\/(?:[?#]|$)/.test(path) ? path.slice(1) : path)
 }
 
-/** The table's path of a public one, with its query and hash; a path outside of the base path as it is. */
+/**
+ * The table's path of a public one, with its query and hash; a path outside of the base path as it is. It never begins with
+ * two slashes: the rest of `/shop//evil.test` would be a URL of another site.
+ */
 export function withoutBasePath(path: string): string {
   if (!globalThis.MILLRACE_BASE_PATH) return path
   if (!isUnderBasePath(path)) return path
-  const rest = path.slice(basePath().length)
-  return rest.startsWith('/') ? rest : `/${rest}`
+  return path.slice(basePath().length).replace(/^[\\/]*/, '/')
 }
 
 /** As `withoutBasePath`; a path outside of the base path becomes one of the runtime's, which are not pages either. */

@@ -148,3 +148,58 @@ describe('the next user of the tab does not read', () => {
     },
   )
 })
+
+describe('a call that could not be sent', () => {
+  const likes = (page: Page) => page.getByTestId('likes')
+  const unsent = (page: Page) => page.getByRole('status').filter({ hasText: 'was not sent' })
+
+  /** Likes while this tab alone cannot reach the site. @returns ends that. */
+  async function likeInVain(page: Page): Promise<() => Promise<void>> {
+    await page.waitForFunction(() => {
+      const names = performance.getEntriesByType('resource').map(({ name }) => name)
+      return ['draft-keeper', 'call-troubles'].every((code) => names.some((name) => name.includes(code)))
+    })
+    const isCallOrLook = /_action=|build\.json/
+    await page.route(isCallOrLook, (route) => route.abort('internetdisconnected'))
+    await page.getByRole('button', { name: 'Like' }).click()
+    await unsent(page).waitFor()
+    return async () => {
+      await page.unroute(isCallOrLook)
+      await page.evaluate(() => window.dispatchEvent(new Event('online')))
+    }
+  }
+
+  for (const kind of ['stored', 'sealed', 'named']) {
+    browserTest(`is not sent for the user who signs in next, in another tab (${kind})`, async ({ open }) => {
+      const page = await open({ allow: [...REFUSED.allow, /ERR_INTERNET_DISCONNECTED/] })
+      await openComment(page, `/${kind}/comment`, 'ann')
+      const heal = await likeInVain(page)
+      const other = await signOutElsewhere(page, `/${kind}/comment`)
+      // A session without a user may become anybody's.
+      if (kind === 'sealed') await unsent(page).waitFor({ state: 'detached' })
+      else await expect.poll(() => unsent(page).innerText()).not.toContain('It will be sent')
+      const next = `bob with ${kind}`
+      await signIn(other, next)
+      await heading(other, `Comment of ${next}`)
+      await unsent(page).waitFor({ state: 'detached' })
+      await heal()
+      // A like of bob's own is the only one.
+      await other.getByRole('button', { name: 'Like' }).click()
+      await expect.poll(() => likes(other).innerText()).toContain(next)
+      expect((await likes(other).innerText()).split(next)).toHaveLength(2)
+    })
+  }
+
+  browserTest('is sent for a user who has signed out and in again, after a question', async ({ open }) => {
+    const page = await open({ allow: [...REFUSED.allow, /ERR_INTERNET_DISCONNECTED/] })
+    await openComment(page, '/named/comment', 'cleo')
+    const heal = await likeInVain(page)
+    const other = await signOutElsewhere(page, '/named/comment')
+    await signIn(other, 'cleo')
+    await heading(other, 'Comment of cleo')
+    await heal()
+    await unsent(page).getByText('The connection is back.').waitFor()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await expect.poll(() => likes(page).innerText()).toMatch(/cleo$/)
+  })
+})

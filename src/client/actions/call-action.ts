@@ -80,6 +80,8 @@ export type CallAction = (id: string, args: readonly unknown[], source: CallSour
 /** A pending call. */
 interface Call extends CallSource {
   readonly id: string
+  /** As in `Page`, when it was made. */
+  readonly owner: number
   readonly args: readonly unknown[]
   /** Asks the visitor what to do, once it was not sent. */
   unsent?: UnsentCall
@@ -89,7 +91,8 @@ interface Call extends CallSource {
 export function createActionCalls(host: CallHost): CallAction {
   /** Bound: one entry per action. */
   const last = new Map<string, Promise<unknown>>()
-  const answered: Answered = { count: 0 }
+  const page: Page = { answered: 0, owner: 0 }
+  host.window.document.addEventListener('millrace:owner', () => (page.owner += 1))
   /** Pending calls by scripts, by their content. */
   const made = new Map<string, { readonly call: Call; readonly result: Promise<unknown> }>()
   return (id, args, source) => {
@@ -100,8 +103,8 @@ export function createActionCalls(host: CallHost): CallAction {
       former.call.unsent.again()
       return former.result
     }
-    const call: Call = { id, args, ...source }
-    const result = (last.get(id) ?? Promise.resolve()).then(() => performCall(host, call, answered))
+    const call: Call = { id, args, owner: page.owner, ...source }
+    const result = (last.get(id) ?? Promise.resolve()).then(() => performCall(host, call, page))
     const over = result.catch(() => undefined)
     last.set(id, over)
     if (content !== undefined) {
@@ -112,21 +115,23 @@ export function createActionCalls(host: CallHost): CallAction {
   }
 }
 
-/** Number of answered calls on this page. */
-interface Answered {
-  count: number
+interface Page {
+  /** Number of answered calls. */
+  answered: number
+  /** Changes when a different user signs in: what a former one has called is not sent for the next. */
+  owner: number
 }
 
-async function performCall(host: CallHost, call: Call, answered: Answered): Promise<unknown> {
+async function performCall(host: CallHost, call: Call, page: Page): Promise<unknown> {
   const { args, form } = call
   const { router } = host
   const { visit, href: began, view } = router.screen
   const before = router.leavingFor
-  const { count } = answered
+  const { answered } = page
   const href = host.pageOf(began)
   let request: RouteRequest | 'taken back' | 'given up'
   try {
-    request = await send(host, call, href, view)
+    request = await send(host, call, href, view, () => page.owner !== call.owner)
   } catch (thrown) {
     host.keepDrafts()
     throw thrown
@@ -146,7 +151,7 @@ async function performCall(host: CallHost, call: Call, answered: Answered): Prom
     if (outcome && outcome.kind !== 'error') router.forget(['/*'])
     throw outcome ? thrownBy(outcome, status) : host.unanswered(href)
   }
-  answered.count += 1
+  page.answered += 1
   if (answer?.errors !== undefined) {
     if (form) focusFirstFault(host.unhidden(form), answer.errors)
     return invalidInput(args.at(-1), answer, host.window.document)
@@ -159,7 +164,7 @@ async function performCall(host: CallHost, call: Call, answered: Answered): Prom
     // Data of another build would not fit the components of this one.
     if (host.outdated()) host.renew(answer?.value === undefined)
     // Of concurrent calls, it is unknown which has seen the effects of the other.
-    else if (answered.count === count + 1) showFresh(host, request)
+    else if (page.answered === answered + 1) showFresh(host, request)
     else router.forget(['/*'])
     if (redirect?.to.includes('#') && leaving === before) host.follow(redirect.to)
   } else if (leaving === undefined || leaving === before) {
@@ -171,12 +176,14 @@ async function performCall(host: CallHost, call: Call, answered: Answered): Prom
 
 /**
  * Sends a call until it is answered, or the visitor cancels it. An equal key tells the server that it is a repetition.
+ * @param isOthers whether a different user has signed in since the call was made.
  */
 async function send(
   host: CallHost,
   call: Call,
   href: string,
   view: RouteView,
+  isOthers: () => boolean,
 ): Promise<RouteRequest | 'taken back' | 'given up'> {
   const { id, args, form, by, label } = call
   const { outcome } = view
@@ -206,6 +213,7 @@ async function send(
   let isSent = false
   try {
     for (let attempt = 0; ; attempt += 1) {
+      if (isOthers()) return 'given up'
       const request = await startCall(host, world, options, signal)
       const failed = request.failed as RouteLoadError | undefined
       if (signal.aborted) return 'taken back'

@@ -6,10 +6,12 @@ import { createUnsentBar, type UnsentBar, type UnsentRow } from './unsent-bar.ts
  * Calls that did not reach the server, or whose answers did not reach the browser. Each is shown until it is sent or
  * cancelled. This module is loaded in advance, because it is needed when nothing can be loaded.
  *
- * | state   | again (visitor)     | network is back                    | ask (not sent again) | cancel  | end  |
- * |---------|---------------------|------------------------------------|----------------------|---------|------|
- * | waiting | sending             | sending; waiting if one must ask   | -                    | over    | over |
- * | sending | -                   | -                                  | waiting              | -       | over |
+ * | state   | again (visitor)     | network is back                    | ask (not sent again) | cancel, or a different user signs in | end  |
+ * |---------|---------------------|------------------------------------|----------------------|--------------------------------------|------|
+ * | waiting | sending             | sending; waiting if one must ask   | -                    | over                                 | over |
+ * | sending | -                   | -                                  | waiting              | -                                    | over |
+ *
+ * A call does not send itself if it has a file, its form was edited, it is old, or somebody has signed in or out since.
  */
 
 /**
@@ -117,6 +119,8 @@ class Entry {
   readonly row: UnsentRow
   /** The form has been changed since. */
   edited = false
+  /** The sessions of the browser have changed since. */
+  isUncertain = false
   /** The network is back. */
   back = false
   readonly #world: EntryWorld
@@ -135,7 +139,7 @@ class Entry {
   }
 
   get sendsItself(): boolean {
-    return !this.call.hasFile && !this.edited && !this.#isLate
+    return !this.call.hasFile && !this.edited && !this.isUncertain && !this.#isLate
   }
 
   get #isLate(): boolean {
@@ -231,6 +235,15 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
     input(event: Event) {
       const path: readonly unknown[] = event.composedPath()
       for (const entry of entries) entry.edited ||= path.includes(entry.call.form)
+    },
+    'millrace:session'() {
+      for (const entry of entries) {
+        entry.isUncertain = true
+        entry.show()
+      }
+    },
+    'millrace:owner'() {
+      for (const entry of entries) entry.settle(false)
     },
     beforeunload: (event: Event) => event.preventDefault(),
     pagehide: parts.keepDrafts,

@@ -80,6 +80,24 @@ describe('calls', () => {
     expect(await values[2]).toBe(2)
   })
 
+  test('of a former user are not sent for the next one: not again, and not those behind them', async () => {
+    const { got, done, state, call, changeOwner } = world()
+    state.online = false
+    const values = [call('a', []), call('a', [1])]
+    await flush()
+    got[0]?.breakOff()
+    await flush()
+    changeOwner()
+    state.asked[0]?.settle(true)
+    expect(await Promise.all(values)).toEqual([null, null])
+    expect(got).toHaveLength(1)
+    expect(done).toEqual([['end', false]])
+    const next = call('a', [1])
+    await flush()
+    got[1]?.answer(200, head, result({ value: 'for the next' }))
+    expect(await next).toBe('for the next')
+  })
+
   test('of a script that are made again while they were not sent are one', async () => {
     const { got, state, call } = world()
     state.online = false

@@ -60,8 +60,9 @@ export function world() {
     () => 0,
     () => undefined,
   )
+  const document = Object.assign(new EventTarget(), { querySelectorAll: () => [] })
   const host = {
-    window: {},
+    window: { document },
     world: {
       buildId: BUILD,
       now: () => 0,
@@ -138,5 +139,7 @@ export function world() {
   }
   const callAction = createActionCalls(host as unknown as CallHost)
   const call = (id: string, args: readonly unknown[]) => callAction(id, args, { form: undefined, by: undefined })
-  return { got, done, state, known, call }
+  /** A different user signs in. */
+  const changeOwner = (): unknown => document.dispatchEvent(new Event('millrace:owner'))
+  return { got, done, state, known, call, changeOwner }
 }

@@ -31,6 +31,14 @@ describe('with the base path /shop', () => {
     },
   )
 
+  test.for(['/shop//evil.example/a', '/shop///evil.example/a', '/shop/\\evil.example/a'])(
+    '%s does not become a URL of another site',
+    (path) => {
+      vi.stubGlobal('MILLRACE_BASE_PATH', '/shop')
+      expect(withoutBasePath(path)).toBe('/evil.example/a')
+    },
+  )
+
   test('the URL of an imported file has it already', () => {
     vi.stubGlobal('MILLRACE_BASE_PATH', '/shop')
     expect(withBasePath('/shop/_m/assets/a.svg')).toBe('/shop/_m/assets/a.svg')

@@ -11,7 +11,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   let { kind } = parts
   const { document } = window
   const entries = createDraftEntries(storage, name)
-  const { owners, inherit, learn } = createOwners({ left: lock, back: unlock, changed: drop })
+  const { owners, inherit, learn } = createOwners({ left: lock, back: unlock, changed })
   /** What a former visitor has typed in. */
   let foreign: Controls = new WeakSet()
   /** Drafts of the page on screen whose controls are missing. */
@@ -65,6 +65,12 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   function unlock(): void {
     entries.unlock()
     if (isRestored) show(false)
+  }
+
+  /** A different user has signed in, in any tab: calls that a former one has made listen to the event. */
+  function changed(isEmptied: boolean): void {
+    document.dispatchEvent(new Event('millrace:owner'))
+    drop(isEmptied)
   }
 
   /** @param isEmptied whether the page on screen must not show it either. */
