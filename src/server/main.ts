@@ -24,6 +24,7 @@ import { shareConnections } from './process/share-connections.ts'
 import { endSlowReaders } from './process/slow-readers.ts'
 import { describeThrown } from './request/answer/failure.ts'
 import { isOfLeftRequest } from './process/left-request.ts'
+import { createRejectionListener } from './process/unhandled-rejection.ts'
 import { checkDataDir, checkRedisClient, listenFault } from './process/start-faults.ts'
 import type { PrimaryLink } from './process/workers/primary-link.ts'
 
@@ -102,11 +103,10 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
     drop: app.caches.drop,
     metrics: metrics === undefined ? undefined : () => metrics.registry.getMetricsAsJSON(),
   })
-  const onUncaught = (thrown: unknown): void => {
+  process.on('uncaughtException', (thrown) => {
     if (!isOfLeftRequest(thrown)) onFatal(thrown)
-  }
-  process.on('uncaughtException', onUncaught)
-  process.on('unhandledRejection', onUncaught)
+  })
+  process.on('unhandledRejection', createRejectionListener({ log: app.log, onFatal }))
 
   // The application's own start first: no request is answered before it.
   try {

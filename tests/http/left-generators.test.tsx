@@ -77,6 +77,8 @@ test('what undici throws then is known from everything else that nobody catches'
   await delay(50)
   expect(uncaught.map(isOfLeftRequest)).toEqual([true])
   expect(isOfLeftRequest(new RequestAborted('gone'))).toBe(true)
+  const signal = AbortSignal.abort(new RequestAborted('gone'))
+  expect(isOfLeftRequest(await delay(1, undefined, { signal }).catch((thrown: unknown) => thrown))).toBe(true)
   for (const other of [new TypeError('x'), new Error('at ReadableByteStreamController.close (x)\nundici'), 'undici'])
     expect(isOfLeftRequest(other)).toBe(false)
 })

@@ -80,8 +80,8 @@ export type CallAction = (id: string, args: readonly unknown[], source: CallSour
 /** A pending call. */
 interface Call extends CallSource {
   readonly id: string
-  /** As in `Page`, when it was made. */
-  readonly owner: number
+  /** Whether a different user has signed in since it was made: what a former one has called is not sent for the next. */
+  readonly isOthers: () => boolean
   readonly args: readonly unknown[]
   /** Asks the visitor what to do, once it was not sent. */
   unsent?: UnsentCall
@@ -103,7 +103,8 @@ export function createActionCalls(host: CallHost): CallAction {
       former.call.unsent.again()
       return former.result
     }
-    const call: Call = { id, args, owner: page.owner, ...source }
+    const { owner } = page
+    const call: Call = { id, args, isOthers: () => page.owner !== owner, ...source }
     const result = (last.get(id) ?? Promise.resolve()).then(() => performCall(host, call, page))
     const over = result.catch(() => undefined)
     last.set(id, over)
@@ -118,7 +119,7 @@ export function createActionCalls(host: CallHost): CallAction {
 interface Page {
   /** Number of answered calls. */
   answered: number
-  /** Changes when a different user signs in: what a former one has called is not sent for the next. */
+  /** Changes when a different user signs in. */
   owner: number
 }
 
@@ -131,7 +132,7 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
   const href = host.pageOf(began)
   let request: RouteRequest | 'taken back' | 'given up'
   try {
-    request = await send(host, call, href, view, () => page.owner !== call.owner)
+    request = await send(host, call, href, view)
   } catch (thrown) {
     host.keepDrafts()
     throw thrown
@@ -176,14 +177,12 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
 
 /**
  * Sends a call until it is answered, or the visitor cancels it. An equal key tells the server that it is a repetition.
- * @param isOthers whether a different user has signed in since the call was made.
  */
 async function send(
   host: CallHost,
   call: Call,
   href: string,
   view: RouteView,
-  isOthers: () => boolean,
 ): Promise<RouteRequest | 'taken back' | 'given up'> {
   const { id, args, form, by, label } = call
   const { outcome } = view
@@ -213,7 +212,7 @@ async function send(
   let isSent = false
   try {
     for (let attempt = 0; ; attempt += 1) {
-      if (isOthers()) return 'given up'
+      if (call.isOthers()) return 'given up'
       const request = await startCall(host, world, options, signal)
       const failed = request.failed as RouteLoadError | undefined
       if (signal.aborted) return 'taken back'

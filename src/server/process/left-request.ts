@@ -10,6 +10,8 @@ const CLOSED_TWICE = /^\s*at ReadableByteStreamController\.close .*\n.*\bundici\
  */
 export function isOfLeftRequest(thrown: unknown): boolean {
   if (thrown instanceof RequestAborted) return true
+  // Timers, streams and fetches make an error of their own, with the reason of the signal.
+  if (thrown instanceof Error && thrown.name === 'AbortError' && thrown.cause instanceof RequestAborted) return true
   return (
     thrown instanceof TypeError &&
     'code' in thrown &&

@@ -80,5 +80,6 @@ interface FailedRequest {
   readonly aborted?: { readonly cause: 'gone' | 'timeout' } | undefined
 }
 
-/** Where an exception came from, for the log. */
-export type FailurePlace = 'after' | 'loader' | 'render' | 'stream' | 'deferred' | 'handler' | 'action' | 'server'
+/** Where an exception came from, for the log. `unawaited`: a promise that nothing handles. */
+export type FailurePlace =
+  'after' | 'loader' | 'render' | 'stream' | 'deferred' | 'handler' | 'action' | 'server' | 'unawaited'

@@ -14,6 +14,8 @@ import type { RequestTrace } from '../request/request-trace.ts'
 import { fill, textsOf } from '../request/answer/texts.ts'
 import { attachContext } from '../request/attached-context.ts'
 import { RequestContext } from '../request/context.ts'
+import { reportFailure } from '../request/answer/failure.ts'
+import { createFinishedScopes, RequestScope } from '../request/request-scope.ts'
 import { hostOf, passOn } from '../request/host-request.ts'
 import { createRandomText } from '../http/random-text.ts'
 import type { RequestServices } from '../request/context.ts'
@@ -54,6 +56,7 @@ export function openRequest(parts: OpenRequestParts): RequestHandler {
   const { judge, buildId, trustProxy, log, services, reporter, hasMiddleware } = parts
   const newNonce = createRandomText('base64')
   const newId = createRandomText('hex')
+  const noteFinished = createFinishedScopes()
   return (req, res, next) => {
     const startedAt = performance.now()
     const { target: judged, clientAddress, refusal } = judge(req)
@@ -82,7 +85,8 @@ export function openRequest(parts: OpenRequestParts): RequestHandler {
       middlewareOnly: isUnknown || tidyUrl !== undefined ? { tidyUrl } : undefined,
     })
     attachContext(req, context)
-    watch(context, parts)
+    const scope = new RequestScope((thrown) => void reportFailure(thrown, context, 'unawaited'))
+    watch(context, parts, scope, noteFinished)
 
     if (refusal !== undefined || target.kind !== 'ok') nameBuild(context, buildId)
     if (refusal !== undefined) {
@@ -95,7 +99,7 @@ export function openRequest(parts: OpenRequestParts): RequestHandler {
     if (isSlashedRoot(req)) return sendLocation(context, 308, `/${target.search}`)
     // Express routes by this; it must see what was judged.
     req.url = target.pathname + target.search
-    next()
+    scope.run(next)
   }
 }
 
@@ -144,7 +148,12 @@ function nameBuild({ req, res }: RequestContext, buildId: string): void {
 }
 
 /** Writes one log line per request, and aborts its work when the client disconnects. */
-function watch(context: RequestContext, { requestLog, observe, telemetry }: OpenRequestParts): void {
+function watch(
+  context: RequestContext,
+  { requestLog, observe, telemetry }: OpenRequestParts,
+  scope: RequestScope,
+  noteFinished: (scope: RequestScope) => void,
+): void {
   const { req, res } = context
   const { socket } = req
   const bytesBefore = socket.bytesWritten
@@ -167,10 +176,14 @@ function watch(context: RequestContext, { requestLog, observe, telemetry }: Open
       context,
     )
     if (hostOf(req)?.isPassedOn) return context.finish()
-    if (!res.writableFinished) context.abort('gone')
-    // Otherwise Node would read the unwanted body for as long as it arrives.
-    else if (!req.complete) dropBody(req, res)
-    context.finish()
+    // Listeners of its signal, and work after the answer, are code of the application.
+    scope.run(() => {
+      if (!res.writableFinished) context.abort('gone')
+      // Otherwise Node would read the unwanted body for as long as it arrives.
+      else if (!req.complete) dropBody(req, res)
+      context.finish()
+    })
+    noteFinished(scope)
     if (trace?.sampled === true) reportTrace(context, trace)
     requestLog(record, context)
     if (switched) return

@@ -11,7 +11,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   let { kind } = parts
   const { document } = window
   const entries = createDraftEntries(storage, name)
-  const { owners, inherit, learn } = createOwners({ left: lock, back: unlock, changed })
+  const { owners, inherit, learn } = createOwners({ left: lock, back: unlock, changed: drop })
   /** What a former visitor has typed in. */
   let foreign: Controls = new WeakSet()
   /** Drafts of the page on screen whose controls are missing. */
@@ -24,7 +24,6 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     restoreDrafts(document, pending, kind, isRestored ? typed : undefined)
     observe()
   }
-
   function observe(): void {
     if (pending.size > 0) observer.observe(document, { childList: true, subtree: true })
     else observer.disconnect()
@@ -67,14 +66,9 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     if (isRestored) show(false)
   }
 
-  /** A different user has signed in, in any tab: calls that a former one has made listen to the event. */
-  function changed(isEmptied: boolean): void {
-    document.dispatchEvent(new Event('millrace:owner'))
-    drop(isEmptied)
-  }
-
-  /** @param isEmptied whether the page on screen must not show it either. */
+  /** Calls listen to the event. @param isEmptied whether the page on screen must not show it either. */
   function drop(isEmptied = false): void {
+    document.dispatchEvent(new Event('millrace:owner'))
     entries.clear()
     pending.clear()
     foreign = disown(document, typed, isEmptied)

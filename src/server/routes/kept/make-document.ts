@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from 'pino'
 import { createRandomText } from '../../http/random-text.ts'
+import { reportFailure } from '../../request/answer/failure.ts'
 import { RequestContext } from '../../request/context.ts'
 import { DocumentMaking } from '../../request/document-making.ts'
+import { RequestScope } from '../../request/request-scope.ts'
 import type { AskedDocument } from '../../stores/cache/document-names.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
 import { servePage, type PageParts } from '../render/serve-page.ts'
@@ -59,7 +61,9 @@ export function createDocumentMaker(parts: PageParts & { readonly log: Logger })
     context.record.route = route
     context.record.kind = 'document'
     try {
-      await servePage(parts, page, context)
+      await new RequestScope((thrown) => void reportFailure(thrown, context, 'unawaited')).run(() =>
+        servePage(parts, page, context),
+      )
     } catch (thrown) {
       making.note('failed')
       context.log.error({ err: thrown, route }, 'a page could not be made for all visitors')
