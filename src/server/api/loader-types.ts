@@ -53,7 +53,8 @@ export interface LoaderContext {
   now(): number
   /**
    * Runs work after the answer, even if the visitor has disconnected; nothing waits for it. Errors are logged and
-   * reported. A server that is stopped waits for it, within `SHUTDOWN_GRACE_MS`; one that is killed does not.
+   * reported. A server that is stopped waits for it, within `SHUTDOWN_GRACE_MS`; one that is killed does not. A process runs
+   * 500 at once; others wait for their turn, 2,000 at most. Beyond that, the work is not begun, which is logged and reported.
    */
   after(work: () => unknown): void
   /** Decoded value of a cookie, as set by an action of the same request, otherwise as sent. */
