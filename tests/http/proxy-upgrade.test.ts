@@ -73,6 +73,47 @@ describe('a WebSocket through an external rewrite', () => {
     expect(got.join('')).toBe('early')
   })
 
+  it('what the visitor sends before the answer of the upstream is not lost', async () => {
+    const got: string[] = []
+    await using upstream = await rawUpstream((socket) => {
+      socket.once('data', () => {
+        // Once the early bytes are in the proxy.
+        setTimeout(() => socket.write(SWITCHING, 'latin1'), 50)
+        socket.on('data', (bytes) => void got.push(String(bytes)))
+      })
+    })
+    await using proxy = await startProxy(upstream.port)
+    using connection = await connectRaw(proxy.port)
+    await connection.send(HANDSHAKE)
+    await connection.send('early')
+    await connection.response()
+    await connection.send(' late')
+    await until(() => got.join('').length > 9)
+    expect(got.join('')).toBe('early late')
+  })
+
+  it.for(['leaves', 'sends more than is held'] as const)(
+    'where the visitor %s before the upstream has answered, nothing is held for it',
+    async (how) => {
+      const seen = { begun: false, isOver: false }
+      await using upstream = await rawUpstream((socket) => {
+        socket.once('data', () => (seen.begun = true))
+        socket.once('close', () => (seen.isOver = true)).on('end', () => socket.end())
+        socket.on('error', () => undefined)
+      })
+      await using proxy = await startProxy(upstream.port)
+      using connection = await connectRaw(proxy.port)
+      await connection.send(HANDSHAKE)
+      await until(() => seen.begun)
+      if (how === 'leaves') connection.socket.end()
+      else connection.socket.write('x'.repeat(200_000))
+      await proxy.over()
+      await until(() => seen.isOver)
+      // Not because the upstream has taken too long.
+      expect(proxy.failures).toEqual([])
+    },
+  )
+
   it('tells the upstream who asks, as this server knows it', async () => {
     await using setup = await upgrading(SWITCHING)
     using connection = await connectRaw(setup.proxy.port)

@@ -21,6 +21,7 @@ interface ProxyUpgradeOptions extends ProxyOptions {
 }
 
 const IDLE_MS = 120_000
+const MOST_EARLY_BYTES = 65_536 // before the upstream's answer, clients have no reason to send any
 
 /**
  * Forwards a WebSocket handshake to another origin. If the upstream accepts, bytes flow both ways until one side ends;
@@ -74,8 +75,10 @@ function startHandshake(
     patience.stop()
     upstream.destroy()
   })
+  const early = readEarly(socket)
   upstream.once('upgrade', (answer, upstreamSocket, upstreamHead) => {
     patience.stop()
+    const earlyBytes = early.stop()
     if (state.answered || socket.destroyed || isAnsweredByOthers()) return void upstreamSocket.destroy()
     if (!asksForWebSocket(answer)) {
       upstreamSocket.destroy()
@@ -87,9 +90,11 @@ function startHandshake(
     socket.write(switchingHead(answer))
     socket.write(upstreamHead)
     upstreamSocket.write(head)
+    for (const bytes of earlyBytes) upstreamSocket.write(bytes)
     joinStreams(socket, upstreamSocket, options.idleMs ?? IDLE_MS)
   })
   upstream.once('response', (answer) => {
+    early.stop()
     if (state.answered) return
     if (isAnsweredByOthers()) return void upstream.destroy()
     patience.renew()
@@ -115,6 +120,25 @@ function startHandshake(
     else sendFailure(req, res ?? answerOn(), failure.status, options.forwarded)
     state.answered = true
     options.onFailure?.(failure)
+  }
+}
+
+/** Reads a connection until the upstream has answered: whoever has left would be noticed at the first write only. */
+function readEarly(socket: Duplex): { stop(): readonly Buffer[] } {
+  const read: Buffer[] = []
+  let size = 0
+  const onData = (bytes: Buffer): void => {
+    read.push(bytes)
+    size += bytes.length
+    if (size > MOST_EARLY_BYTES) socket.destroy()
+  }
+  const onEnd = (): void => void socket.destroy()
+  socket.on('data', onData).once('end', onEnd)
+  return {
+    stop() {
+      socket.pause().off('data', onData).off('end', onEnd)
+      return read
+    },
   }
 }
 
