@@ -1,6 +1,6 @@
 /**
  * The built application for a server that exists: Express middleware, or the listener of a server of one's own. It listens
- * to no port, signal or uncaught error, and never ends the process.
+ * to no port and no signal, and never ends the process.
  */
 import type { ServerResponse } from 'node:http'
 import type { Express, RequestHandler } from 'express'
@@ -11,6 +11,7 @@ import { openBuiltApp, readManifest, type BuiltApp } from './built-app.ts'
 import { readConfig, type Config } from './config/config.ts'
 import { drainHostServer, limitHostServer } from './process/host-server.ts'
 import { checkDataDir, checkRedisClient } from './process/start-faults.ts'
+import { guardHost } from './process/unhandled-rejection.ts'
 import { watchLoad } from './request/admission/load-watch.ts'
 import { MountError, type Handle } from './routes/entrance.ts'
 
@@ -46,6 +47,7 @@ export async function embed({ server, env = process.env }: Omit<MillraceOptions,
     app.admission.sample(reading)
     app.telemetry.load(reading)
   })
+  const unguard = guardHost(log)
   const ignored = HOSTS_VARIABLES.filter((name) => env[name])
   if (ignored.length > 0) log.info({ ignored }, 'inside of another server these variables are ignored')
   if (built.hasProxies) log.info({ off: ['WebSockets'] }, 'inside of another server, rewrites do not forward these')
@@ -55,7 +57,11 @@ export async function embed({ server, env = process.env }: Omit<MillraceOptions,
   } else limitHostServer(server, { trustProxy: config.trustProxy, onGreedy: app.onGreedy })
 
   const inProgress = countAnswers(app)
-  const stop = createStop({ built, config, server, inProgress, unwatch })
+  const leave = (): void => {
+    unwatch()
+    unguard()
+  }
+  const stop = createStop({ built, config, server, inProgress, leave })
   server?.once('close', () => void stop())
   app.on('mount', (parent) => checkMount(app, parent as MountingApp))
   return Object.assign(app, { stop })
@@ -109,10 +115,11 @@ interface Ending {
   readonly config: Config
   readonly server: MillraceOptions['server']
   readonly inProgress: AnswersInProgress
-  readonly unwatch: () => void
+  /** Ends what watches the process. */
+  readonly leave: () => void
 }
 
-function createStop({ built, config, server, inProgress, unwatch }: Ending): () => Promise<boolean> {
+function createStop({ built, config, server, inProgress, leave }: Ending): () => Promise<boolean> {
   const { log, readiness } = built.app
   let stopped: Promise<boolean> | undefined
 
@@ -124,7 +131,7 @@ function createStop({ built, config, server, inProgress, unwatch }: Ending): () 
     const isLate = new Promise<false>((resolve) => deadline.addEventListener('abort', () => resolve(false)))
     const drained = await Promise.race([inProgress.over().then(() => true), isLate])
     inProgress.end()
-    unwatch()
+    leave()
     return built.close(closed && drained, deadline)
   }
 

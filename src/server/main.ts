@@ -24,7 +24,7 @@ import { shareConnections } from './process/share-connections.ts'
 import { endSlowReaders } from './process/slow-readers.ts'
 import { describeThrown } from './request/answer/failure.ts'
 import { isOfLeftRequest } from './process/left-request.ts'
-import { createRejectionListener } from './process/unhandled-rejection.ts'
+import { isOfRequest } from './process/unhandled-rejection.ts'
 import { checkDataDir, checkRedisClient, listenFault } from './process/start-faults.ts'
 import type { PrimaryLink } from './process/workers/primary-link.ts'
 
@@ -106,7 +106,9 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
   process.on('uncaughtException', (thrown) => {
     if (!isOfLeftRequest(thrown)) onFatal(thrown)
   })
-  process.on('unhandledRejection', createRejectionListener({ log: app.log, onFatal }))
+  process.on('unhandledRejection', (thrown) => {
+    if (!isOfRequest(thrown, app.log)) onFatal(thrown)
+  })
 
   // The application's own start first: no request is answered before it.
   try {

@@ -111,12 +111,15 @@ describe('two applications in one process', () => {
       .expect(200, /"goods"><\/p>/)
   })
 
-  test('add no listener to the process', async () => {
-    const events = ['SIGTERM', 'SIGINT', 'SIGHUP', 'uncaughtException', 'unhandledRejection', 'exit'] as const
+  test('add no listener to the process, but one together for promises that nothing handles', async () => {
+    const events = ['SIGTERM', 'SIGINT', 'SIGHUP', 'uncaughtException', 'exit'] as const
     const before = events.map((event) => process.listenerCount(event))
-    await embedded(shop)
-    await embedded(bare)
+    await Promise.all([(await embedded(shop)).stop(), (await embedded(bare)).stop()])
+    const listeners = process.listenerCount('unhandledRejection')
+    const apps = [await embedded(shop), await embedded(bare)]
     expect(events.map((event) => process.listenerCount(event))).toEqual(before)
+    expect(process.listenerCount('unhandledRejection')).toBeLessThanOrEqual(listeners + 1)
+    await Promise.all(apps.map((app) => app.stop()))
   })
 })
 

@@ -1,14 +1,14 @@
 /** Promises that code of the application starts and nothing handles: visitors can make them fail, and must not end the process. */
 import { use, type ReactNode } from 'react'
 import request from 'supertest'
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RequestHandler } from 'express'
 import { notFound } from '../../src/shared/control-flow.ts'
 import type { HandlerArgs, LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
-import { createRejectionListener } from '../../src/server/process/unhandled-rejection.ts'
+import { guardHost, isOfRequest } from '../../src/server/process/unhandled-rejection.ts'
 import { portOf } from '../support/listening.ts'
 import { connectRaw, getRequest } from '../support/raw-http.ts'
 import { moduleOf, page, tinyApp, type TinyApp } from '../support/tiny-app.tsx'
@@ -51,8 +51,9 @@ function Waiting({ data }: { readonly data: { readonly value: Promise<string> } 
 function listen(): void {
   const others = process.listeners('unhandledRejection')
   process.removeAllListeners('unhandledRejection')
-  const { log } = app.app as unknown as { readonly log: Parameters<typeof createRejectionListener>[0]['log'] }
-  process.on('unhandledRejection', createRejectionListener({ log, onFatal: (thrown) => fatal.push(thrown) }))
+  process.on('unhandledRejection', (thrown) => {
+    if (!isOfRequest(thrown, app.app.log)) fatal.push(thrown)
+  })
   onTestFinished(() => {
     process.removeAllListeners('unhandledRejection')
     for (const other of others) process.on('unhandledRejection', other)
@@ -183,5 +184,36 @@ describe('a promise that nothing handles, of', () => {
     stray()
     await expect.poll(() => fatal).toMatchObject([{ message: 'nobody waits for this' }])
     expect(app.logs.filter(({ msg }) => msg === 'uncaught failure')).toEqual([])
+  })
+})
+
+describe('in a host', () => {
+  const own = process.listeners('uncaughtException')
+  afterEach(() => {
+    process.removeAllListeners('uncaughtException')
+    for (const one of own) process.on('uncaughtException', one)
+  })
+
+  test('a promise of a request does not end the process, and one of the host does as before', async () => {
+    process.removeAllListeners('unhandledRejection')
+    const raised: unknown[] = []
+    process.removeAllListeners('uncaughtException')
+    process.on('uncaughtException', (thrown) => raised.push(thrown))
+    // Of two applications, the other one is asked first.
+    const unguard = [guardHost({ error: () => undefined } as never), guardHost(app.app.log)]
+    expect(process.listenerCount('unhandledRejection')).toBe(1)
+    await request(app.app).get('/component').expect(200)
+    expect(await failures()).toMatchObject([{ place: 'unawaited' }])
+    expect(raised).toEqual([])
+    stray()
+    await expect.poll(() => raised).toMatchObject([{ message: 'nobody waits for this' }])
+    // A host that listens decides by itself.
+    const heard: unknown[] = []
+    process.on('unhandledRejection', (thrown) => heard.push(thrown))
+    stray()
+    await expect.poll(() => heard).toHaveLength(1)
+    expect(raised).toHaveLength(1)
+    for (const end of unguard) end()
+    expect(process.listenerCount('unhandledRejection')).toBe(1)
   })
 })

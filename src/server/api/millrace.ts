@@ -45,7 +45,8 @@ interface HandlerModule {
  * ```
  *
  * Resolves when the application has started. Requests that its table does not answer go to the host's next
- * middleware. It does not listen to signals or uncaught errors of the process.
+ * middleware. It does not listen to signals or uncaught exceptions of the process. A rejected promise of a request's code that
+ * nothing handles does not end the process; the host's own are raised as by Node.
  * @throws {Error} if there is no build; the message names the folder.
  * @throws {ConfigError} for a wrong value of the configuration.
  * @throws what the application's `start` throws.
