@@ -108,3 +108,15 @@ browserTest.for(JAVASCRIPT)(
     await page.getByText('1000 bytes.').waitFor()
   },
 )
+
+browserTest.for(JAVASCRIPT)(
+  'a form without its required file says so at the field, JavaScript $name',
+  async ({ javaScript }, { open }) => {
+    const page = await openPage(open, '/photo', javaScript)
+    await page.getByLabel('Title').fill('Abbey mill')
+    await press(page, 'Send')
+    await page.getByText('Please choose a photo.').waitFor()
+    expect(await descriptionOf(page, 'Photo')).toBe('Please choose a photo. | At most 2 MB.')
+    expect(await page.getByLabel('Title').inputValue()).toBe('Abbey mill')
+  },
+)

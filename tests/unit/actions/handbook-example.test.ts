@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { z, type ZodType } from 'zod'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const FILES = ['actions.server.ts', 'page.tsx'] as const
@@ -41,6 +42,19 @@ describe('the example of the chapter on actions', () => {
     const lines = FILES.flatMap((file) => printed(file).split('\n')).filter((line) => line.trim() !== '')
     expect(lines).toHaveLength(25)
   })
+})
+
+test('the schema that the chapter gives for a number refuses an empty field, and takes a number', () => {
+  const chapter = readFileSync(join(ROOT, 'docs/actions.md'), 'utf8')
+  const [, code = ''] = /To require a number, write `(z\..+?)`\./.exec(chapter) ?? []
+  const schema = new Function('z', `return ${code}`)(z) as ZodType
+  expect(['', ' ', 'two', '0', ' 12 '].map((text) => schema.safeParse(text))).toMatchObject([
+    { success: false },
+    { success: false },
+    { success: false },
+    { success: true, data: 0 },
+    { success: true, data: 12 },
+  ])
 })
 
 describe('the pages of tests/fixtures/handbook-app', () => {
