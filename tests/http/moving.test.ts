@@ -77,13 +77,14 @@ function withMills(): void {
   vi.stubGlobal('readGauge', async () => 42)
 }
 
-test('from Next.js: the mill is shown with its level, renamed, or missing', async () => {
+test('from Next.js: the mill is shown with its level, renamed, or missing; an empty name is a fault of its field', async () => {
   withMills()
   await using app = await movedFrom('from-nextjs')
   const page = await app.visitor().get('/mills/7')
   expect([page.text('h1'), page.html.includes('42')]).toEqual(['Old mill', true])
   expect((await page.submit('form', { name: 'New mill' })).text('h1')).toBe('New mill')
-  expect((await page.submit('form', { name: '' })).status).toBe(422)
+  const refused = await page.submit('form', { name: '' })
+  expect([refused.status, refused.text('form')]).toEqual([422, expect.stringContaining('Please give a name.')])
   expect((await app.visitor().get('/mills/8')).status).toBe(404)
 })
 
