@@ -65,7 +65,7 @@ async function look(visitor: Visitor, shown: readonly Shown[]) {
   const links = new Set<string>()
   for (const { path, text } of shown) {
     const page = await visitor.get(path)
-    const body = page.text('body') ?? page.html
+    const body = page.text('body') || page.html // a text is no document
     found.push({ path, status: page.status, text: body.includes(text) ? text : body })
     for (const { attributes } of page.all('a')) links.add(attributes['href'] ?? '')
   }
