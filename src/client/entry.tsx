@@ -27,7 +27,7 @@ export interface HydrateOptions {
   readonly document: ComponentType<DocumentProps>
   /**
    * Millrace's own texts in the language of a page: forms that were not sent, files that did not load. Called when the
-   * page starts and when such a text may be needed; a language may be loaded on demand. What it leaves out is English.
+   * page starts and when such a text may be needed; a language may be loaded on demand. Texts that it does not return are in English.
    */
   readonly texts?: BrowserTextsOf | undefined
 }

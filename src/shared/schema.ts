@@ -13,7 +13,7 @@ export interface StandardSchema<Output = unknown> {
   }
 }
 
-/** What a Standard Schema returns: a value, or errors. */
+/** The result of a Standard Schema: the value that it has made, or the errors that it has found. */
 export type StandardResult =
   { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] }
 

@@ -7,7 +7,7 @@ export interface FieldErrorProps extends HTMLAttributes<HTMLParagraphElement> {
   readonly field: Pick<FieldParts, 'error' | 'errorId'>
 }
 
-/** The error of a field, with the id by which its control refers to it. Renders nothing if there is no error. */
+/** The error of a field, with the id by which its control refers to it. Without an error, it renders nothing. */
 export function FieldError({ field, ...rest }: FieldErrorProps): ReactNode {
   const { error, errorId } = field
   return error === undefined ? null : (

@@ -51,7 +51,10 @@ export interface Session<Data> {
    * `visitor`, does nothing.
    */
   renew(): Promise<void>
-  /** Ends the session in this browser. The flash message remains. */
+  /**
+   * Ends the session in this browser, and deletes messages that earlier requests have stored for the next page. Await it, as
+   * sessions on the server require.
+   */
   clear(): void
   /**
    * Stores a message for the next page, in a separate cookie. Await it. A later message replaces an earlier one.

@@ -25,7 +25,9 @@ export interface StoredSessionOptions<Data> extends Pick<SessionOptions<Data>, '
   readonly user: (data: Data) => string
   /** Lifetime in seconds from signing in, however often the session is used: 1 to 400 days. Default: 30 days. */
   readonly maxAgeSeconds?: number | undefined
-  /** Seconds without a request after which it ends, counted to the minute. Default: 14 days. */
+  /**
+   * Seconds after which it ends if no request has opened it, counted to the minute. Prefetches do not count. Default: 14 days.
+   */
   readonly idleSeconds?: number | undefined
   /** Sessions of one user; a further one ends the one that expires first. 1 to 1,000. Default: 20. */
   readonly sessionsPerUser?: number | undefined

@@ -25,7 +25,10 @@ export interface StoredSession<Data> extends Session<Data> {
   set(data: Data): Promise<void>
   /** Does nothing: each use renews the idle time, and nothing renews the age. */
   renew(): Promise<void>
-  /** Ends the session everywhere. The cookie is deleted even if the store is unavailable. */
+  /**
+   * Ends the session everywhere. Await it: the session has ended when the promise settles. The cookie is deleted even if the
+   * store is unavailable.
+   */
   clear(): Promise<void>
   /**
    * Gives the session a new id. Call it when the user gets more rights: copies of the old cookie become worthless.

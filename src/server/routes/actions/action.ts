@@ -30,16 +30,17 @@ export interface ActionCall<Input = unknown, Args extends readonly unknown[] = r
   readonly state: unknown
   /** With `upload`: the files, in the order of the form, after all fields that precede the first one. */
   readonly files: AsyncIterable<UploadedFile>
-  /** Of the page that contains the form. */
+  /** Of the page that contains the form, as the URL has them: no schema has parsed them. */
   readonly params: Readonly<Record<string, string | readonly string[]>>
-  /** The page's own request, as a loader would get it: without the body. */
+  /** The page's own request, as a loader would get it: without the body. Its `url` has the page's search params. */
   readonly request: Request
-  /** Aborted when the client disconnects. */
+  /** Aborted when the client disconnects before the answer. Do not pass it to work that must be finished all the same. */
   readonly signal: AbortSignal
   readonly context: LoaderContext
   /**
-   * Drops data from the browsers' caches: tags that loaders have named, or paths (`/mills`, `/mills/*`). The segments
-   * on screen are always reloaded.
+   * Drops data by the tags that loaders have named, or by paths (`/mills`, `/mills/*`): from the cache of the browser that
+   * calls the action, and from the caches of all server processes. Browsers that listen to an event stream with these targets
+   * drop it too. The data of the page on screen is always loaded again.
    */
   revalidate(...targets: readonly string[]): void
 }
@@ -56,7 +57,7 @@ export interface ActionDefinition<
   /** A tuple schema: the arguments that the page binds before the input (`remove.bind(null, id)`). Default: none. */
   readonly args?: Schema<Args> | undefined
   /**
-   * Names of fields whose text is never sent back to a page. Fields that are named like passwords are always included.
+   * Names of fields whose text is never sent back to a page. Fields that are named like passwords need not be listed.
    */
   readonly secret?: readonly string[] | undefined
   /** Maximum bytes of a body; default: `ACTION_BODY_LIMIT`. Not used with `upload`. */
