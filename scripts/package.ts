@@ -21,6 +21,7 @@ import type { EntrySource } from './package/reference/entry.ts'
 import { referencePages } from './package/reference/pages.ts'
 import { vendorPackages } from './package/vendor-packages.ts'
 import { unnamedChanges, VENDORED_BILL, vendoredBill, vendoredText } from './package/vendored-list.ts'
+import { packedChapters } from './package/packed-chapters.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const LIB = join(ROOT, 'lib')
@@ -135,6 +136,16 @@ function isPublished(path: string): boolean {
   return path !== join(ROOT, 'templates/tsconfig.json')
 }
 
+/** Makes links between chapters lead to files. */
+async function packChapters(folder: string): Promise<void> {
+  const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.md'))
+  const texts = names.map(
+    async (name) => [name.split(sep).join('/'), await readFile(join(folder, name), 'utf8')] as const,
+  )
+  for (const [name, text] of packedChapters(new Map(await Promise.all(texts))))
+    await writeFile(join(folder, name), text)
+}
+
 /**
  * Packs like `npm pack`, except that the files are in the order of their paths: a module is beside its source map, which repeats
  * it, within the 32 KiB that gzip sees. The archive is a sixth smaller for that.
@@ -144,6 +155,7 @@ async function pack(folder: string): Promise<string> {
   await using stage = await mkdtempDisposable(join(tmpdir(), 'millrace-package-'))
   await cp(LIB, join(stage.path, 'lib'), { recursive: true })
   for (const part of PARTS) await cp(join(ROOT, part), join(stage.path, part), { recursive: true, filter: isPublished })
+  await packChapters(join(stage.path, 'docs'))
   await writeFile(join(stage.path, 'package.json'), `${JSON.stringify(packageManifest(project), undefined, 2)}\n`)
   await mkdir(folder, { recursive: true })
   const file = join(folder, `${project.name}-${project.version}.tgz`)
