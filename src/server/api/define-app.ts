@@ -100,7 +100,7 @@ export interface AppDefinition<Routes = RouteDefinitions> {
          */
         readonly sources?: PolicySources | undefined
         /**
-         * How often one visitor may call actions and request route data, counted across all instances that share a store;
+         * How often one client may call actions and request route data, counted across all instances that share a store;
          * further requests get 429 with `Retry-After`. Default: no limit, because whole offices and villages share an
          * address.
          */
@@ -132,7 +132,7 @@ export interface DataLifetime {
   readonly session?: number | undefined
 }
 
-/** Limits per visitor, by kind of request. A visitor is an address, or an IPv6 network of 64 bits. */
+/** Limits per client, by kind of request. A client is one IPv4 address, or one IPv6 network of 64 bits. */
 export interface VisitorLimits {
   /** Calls of actions, with and without JavaScript together. */
   readonly actions?: RateLimit | undefined
