@@ -15,6 +15,7 @@ import { apiReport } from './package/api-report.ts'
 import { compileModules } from './package/compile-modules.ts'
 import { emitTypes } from './package/emit-types.ts'
 import { packageLinks } from './package/package-links.ts'
+import { packedReadme } from './package/packed-readme.ts'
 import { packageManifest, type ProjectManifest } from './package/package-manifest.ts'
 import { createDeclarations } from './package/reference/declarations.ts'
 import type { EntrySource } from './package/reference/entry.ts'
@@ -164,6 +165,9 @@ async function pack(folder: string): Promise<string> {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(stage.path, join(entry.parentPath, entry.name)).split(sep).join('/'))
     .toSorted()
+  const readme = join(stage.path, 'README.md')
+  const others = await readFile(join(ROOT, 'scripts/package/packed-readme.md'), 'utf8')
+  await writeFile(readme, packedReadme(await readFile(readme, 'utf8'), others, new Set(paths)))
   await create(
     { file, cwd: stage.path, prefix: 'package', gzip: { level: 9 }, portable: true, mtime: PACKED_AT },
     paths,
