@@ -1,5 +1,6 @@
 import { BuildFault } from '../build/build-fault.ts'
 import { ConfigError } from '../../src/server/config/config.ts'
+import { configFault } from '../../src/server/config/variable-origin.ts'
 import { MissingToolError } from './installed-tool.ts'
 import { loadEnvFiles } from './env-files.ts'
 import { takeRestartMark } from './restart-mark.ts'
@@ -45,9 +46,8 @@ export async function describeVariables(): Promise<string> {
 }
 
 async function faultOf(error: unknown): Promise<string | undefined> {
-  if (error instanceof BuildFault || error instanceof ConfigError || error instanceof MissingToolError) {
-    return error.message
-  }
+  if (error instanceof ConfigError) return configFault(error)
+  if (error instanceof BuildFault || error instanceof MissingToolError) return error.message
   if (!(error instanceof Error && 'errors' in error && 'warnings' in error)) return undefined
   const { describeFault } = await import('../build/esbuild-messages.ts')
   return describeFault(error)

@@ -8,8 +8,8 @@ import { displayPath } from '../build/build-options.ts'
 import { contentHash } from '../build/content-hash.ts'
 import { CONFIG_FILES } from '../build/project/load-config.ts'
 import { findPostcssConfig, POSTCSS_FILES } from '../build/assets/postcss-config.ts'
+import { ENV_FILES } from '../../src/server/config/variable-origin.ts'
 import { watchSources } from '../dev/watch/watch-sources.ts'
-import { ENV_FILES } from './env-files.ts'
 
 /** Options of `watchSettings`. */
 interface SettingsWatchOptions {

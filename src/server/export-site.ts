@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import application from 'millrace:app'
 import { openBuiltApp, readManifest } from './built-app.ts'
 import { ConfigError, readConfig } from './config/config.ts'
+import { configFault } from './config/variable-origin.ts'
 import { exportApplication } from './export/export-application.ts'
 import { ExportError } from './export/export-error.ts'
 import type { ExportEntry } from './export/export-outcome.ts'
@@ -40,7 +41,7 @@ export const exportSite: ExportEntry['exportSite'] = async ({ folder, ...options
     }
   } catch (thrown) {
     if (!isTold(thrown)) throw thrown
-    return { kind: 'failed', message: thrown.message }
+    return { kind: 'failed', message: thrown instanceof ConfigError ? configFault(thrown) : thrown.message }
   }
 }
 

@@ -10,6 +10,7 @@ import { basePath } from '../shared/base-path.ts'
 import type { MillraceApp } from './app.ts'
 import { openBuiltApp, readManifest, type BuiltApp } from './built-app.ts'
 import { ConfigError, describeConfig, readConfig, type Config } from './config/config.ts'
+import { configFault } from './config/variable-origin.ts'
 import { makeMetrics, openMetrics, type CountConnections } from './process/metrics/open-metrics.ts'
 import type { ServerMetrics } from './process/metrics/server-metrics.ts'
 import { drain } from './process/drain.ts'
@@ -53,7 +54,7 @@ if (process.argv.includes('--help')) {
     await start(config)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    console.error(error.message)
+    console.error(configFault(error))
     process.exit(1)
   }
 }

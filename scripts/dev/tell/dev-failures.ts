@@ -6,6 +6,7 @@ import type {
   DevWarning,
   DevWarningKind,
 } from '../../../src/client/dev/dev-messages.ts'
+import { variableOrigin } from '../../../src/server/config/variable-origin.ts'
 import { BuildFault } from '../../build/build-fault.ts'
 import { isEsbuildFailure, readable } from '../../build/esbuild-messages.ts'
 import { describeFrames, excerptOf, parseStack, type OwnerOf, type RawFrame } from './stack-frames.ts'
@@ -98,16 +99,17 @@ export function thrownFailure(
   }
 }
 
-/** Of a variable that is declared by `defineEnv`, or that Millrace itself needs. */
-const UNSET = /^[A-Z_]\w*: (?:.*: )?is not set/m
+/** A variable at fault at the start of a line: it is declared by `defineEnv`, or Millrace itself reads it. */
+const VARIABLE = /^([A-Z][A-Z\d_]*): /m
 
 /**
  * A server that ended before it listened.
  * @param output its stderr.
  */
 export function startFailure({ message, output }: { readonly message: string; readonly output: string }): ThrownError {
-  const advice = UNSET.test(output) ? '\nVariables are read from the environment, .env.local and .env.' : ''
-  return { message: `${message}\n${output}${advice}`, stack: output }
+  const [, variable] = VARIABLE.exec(output) ?? []
+  const origin = variable === undefined ? '' : variableOrigin(variable)
+  return { message: [message, output, origin].filter((text) => text !== '').join('\n'), stack: output }
 }
 
 /** Starts after the message, which may be a visitor's text and look like frames. */

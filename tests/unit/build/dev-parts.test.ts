@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { listenFault } from '../../../scripts/command/dev-listening.ts'
+import { rememberEnvFiles } from '../../../src/server/config/variable-origin.ts'
 import { buildFailures, startFailure } from '../../../scripts/dev/tell/dev-failures.ts'
 import { forwardedHeaders } from '../../../scripts/dev/serve/forwarded-headers.ts'
 import { isAllowedHost, LOCAL_ONLY } from '../../../scripts/dev/process/local-hosts.ts'
@@ -168,9 +169,11 @@ test('a package that is not installed is named with the way out', () => {
 })
 
 test('a server that misses a variable is told with the way out', () => {
+  rememberEnvFiles({ folder: '/no-mill', origins: new Map(), hidden: new Map() })
   const missing = startFailure({ message: 'The server ended.', output: 'CLUB_KEY: is not set; PORT: is not a number' })
   expect(missing.message).toBe(
-    'The server ended.\nCLUB_KEY: is not set; PORT: is not a number\nVariables are read from the environment, .env.local and .env.',
+    'The server ended.\nCLUB_KEY: is not set; PORT: is not a number\n' +
+      'Variables are read from the environment; /no-mill has no .env.local and no .env.',
   )
   const other = startFailure({ message: 'The server ended.', output: 'Error: no database' })
   expect(other).toEqual({ message: 'The server ended.\nError: no database', stack: 'Error: no database' })
