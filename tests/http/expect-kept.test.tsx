@@ -8,14 +8,20 @@ test('a test of an application says why a page is not kept', async () => {
     routes: {
       '/kept': counted().route,
       '/cookie': counted(({ context }) => context.cookie('user')).route,
+      '/broken': counted(() => {
+        throw new Error('no mill')
+      }).route,
       '/plain': { page: page(() => 'plain') },
     },
   })
   await expectKept(app, '/kept')
   await expect(expectKept(app, '/cookie')).rejects.toThrow(
-    '/cookie is not kept: what is made for all visitors reads or sets something of one: cookie user.',
+    /^\/cookie is not kept: what is made for all visitors reads or sets something of one: cookie user \(tests\/http\/expect-kept\.test\.tsx:\d+\)\. Move that into a function visitor/,
   )
-  await expect(expectKept(app, '/plain')).rejects.toThrow("does not say cache: 'shared'")
-  await expect(expectKept(app, '/missing')).rejects.toThrow('/missing is not kept')
+  await expect(expectKept(app, '/plain')).rejects.toThrow(
+    "does not say cache: 'shared'. Add that, or test another path.",
+  )
+  await expect(expectKept(app, '/missing')).rejects.toThrow('/missing is not kept: it was answered with 404, and only')
+  await expect(expectKept(app, '/broken')).rejects.toThrow('it was answered with 500 (no mill), and only')
   await app.stop()
 })

@@ -107,9 +107,18 @@ const VARIABLE = /^([A-Z][A-Z\d_]*): /m
  * @param output its stderr.
  */
 export function startFailure({ message, output }: { readonly message: string; readonly output: string }): ThrownError {
-  const [, variable] = VARIABLE.exec(output) ?? []
-  const origin = variable === undefined ? '' : variableOrigin(variable)
+  const origin = faultyVariableOrigin(output)
   return { message: [message, output, origin].filter((text) => text !== '').join('\n'), stack: output }
+}
+
+/**
+ * Where the variable was read or looked for that stopped a server.
+ * @param output its stderr.
+ * @returns a sentence; '' if no variable did.
+ */
+export function faultyVariableOrigin(output: string): string {
+  const [, variable] = VARIABLE.exec(output) ?? []
+  return variable === undefined ? '' : variableOrigin(variable)
 }
 
 /** Starts after the message, which may be a visitor's text and look like frames. */

@@ -36,6 +36,8 @@ export class DocumentMaking {
   readonly asked: AskedDocument
   /** Why it cannot be kept; `undefined` if it can, as far as is known. */
   reason: string | undefined = undefined
+  /** The calls that have led to the reason, for the log. */
+  stack: string | undefined = undefined
   /** The search params that its render reads. */
   readonly uses = new SearchUses()
   /** The document, once it is made and not dropped meanwhile. */
@@ -79,6 +81,7 @@ export class DocumentMaking {
    * awaits later what it has begun.
    */
   giveUp(reason: string): void {
+    this.stack ??= new Error(reason).stack
     this.note(reason)
     this.onLeave()
   }

@@ -137,7 +137,7 @@ export class DocumentMakings {
     else this.#documents.postpone(visit.asked)
   }
 
-  #tellReason({ context, page }: Visit, { asked, usesSoFar }: DocumentMaking, reason: string): void {
+  #tellReason({ context, page }: Visit, { asked, usesSoFar, stack }: DocumentMaking, reason: string): void {
     // A failure of a part: a stale document goes on, and the next attempt comes soon.
     const isStale = reason === FAILED && !isUnkept(this.#documents.find(asked))
     if (!isStale) this.#documents.refuse(asked, usesSoFar, reason, clientKey(context.clientAddress.address))
@@ -145,7 +145,7 @@ export class DocumentMakings {
     const route = page.route.pattern
     context.services.warnOnce(
       `kept ${route}`,
-      { route, reason, kept: false },
+      { route, reason, kept: false, stack },
       "this page says cache: 'shared' and cannot be cached, so each visitor gets an answer of its own; the reason names what it reads or sets",
     )
   }
