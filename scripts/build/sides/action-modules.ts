@@ -3,7 +3,7 @@ import { isAbsolute, relative, sep } from 'node:path'
 import type { Plugin } from 'esbuild'
 
 /** The name of every file that declares actions. */
-const ACTIONS_FILE = 'actions.server.ts'
+export const ACTIONS_FILE = 'actions.server.ts'
 
 const NAMESPACE = 'action-modules'
 

@@ -5,6 +5,7 @@ import { loadReferences, withoutReferences } from './action-references.ts'
 import { ACTION_REFERENCES } from '../esbuild-messages.ts'
 import { actionModule } from './action-modules.ts'
 import { displayPath, type BuildOptions } from '../build-options.ts'
+import { misplacedActions } from './misplaced-actions.ts'
 import { isLookUp, lookUp } from '../resolve/look-up.ts'
 import { literally } from '../path-filter.ts'
 import { statesRoutes } from './routes-file.ts'
@@ -124,19 +125,32 @@ export function createServerWall(
 
   return {
     plugin,
-    violations: () =>
-      violations.map(({ importer, culprit, rule }) => {
+    violations() {
+      const misplaced = new Set<string>()
+      return violations.flatMap(({ importer, culprit, rule }) => {
         const chain = shortestChain(importers, importer).map((file) => displayPath(root, file))
+        const wayOut = [culprit, ...chain.slice(-1)]
+          .map((file) => misplacedActions({ root, app }, file))
+          .find((line) => line !== undefined)
+        if (wayOut !== undefined && misplaced.has(wayOut)) return [] // another import of the same file
+        if (wayOut !== undefined) misplaced.add(wayOut)
         return [
-          `Server code would reach the browser: ${culprit} is ${rule}.`,
-          ...[...chain, culprit].map((file, depth) => `  ${depth === 0 ? '' : '→ '}${file}`),
-          `Each file above imports the next. Move what the browser needs into a module of its own, use "import type" for`,
-          `types alone, or let a loader hand the data over. Actions are reached in files of the application's folder that are`,
-          `called actions.server.ts.`,
-        ].join('\n')
-      }),
+          [
+            `Server code would reach the browser: ${culprit} is ${rule}.`,
+            ...[...chain, culprit].map((file, depth) => `  ${depth === 0 ? '' : '→ '}${file}`),
+            ...(wayOut === undefined ? WAYS_OUT : ['Each file above imports the next.', wayOut]),
+          ].join('\n'),
+        ]
+      })
+    },
   }
 }
+
+const WAYS_OUT = [
+  'Each file above imports the next. Move what the browser needs into a module of its own, use "import type" for',
+  "types alone, or let a loader hand the data over. Actions are reached in files of the application's folder that are",
+  'called actions.server.ts.',
+] as const
 
 /** CommonJS: any named import of it works, so that only the wall's message is shown. */
 const FORBIDDEN = { contents: 'module.exports = {}', loader: 'js' } as const

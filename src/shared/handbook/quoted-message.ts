@@ -12,11 +12,8 @@ const LEAST_WORDS = 3 // of a question that quotes a message: fewer are a subjec
  * question is cut off, or all of a question that quotes a part; 1 for a question
  * that the text of the entry has as it is; otherwise 0.
  */
-export function quotedLength(
-  query: string,
-  section: Pick<Section, 'chapter' | 'heading' | 'text'> | undefined,
-): number {
-  if (section === undefined || !CHAPTERS.test(section.chapter)) return 0
+export function quotedLength(query: string, section: Pick<Section, 'chapter' | 'heading' | 'text'>): number {
+  if (!CHAPTERS.test(section.chapter)) return 0
   const asked = wordsAlone(query)
   if (asked.length < LEAST_LETTERS) return 0
   const parts = section.heading
@@ -39,7 +36,9 @@ function lengthInOrder(parts: readonly string[], text: string): number {
     if (found < 0) {
       const start = text.indexOf(part.slice(0, LEAST_LETTERS), at)
       const cutOff = start < 0 ? '' : text.slice(start, -1)
-      return cutOff !== '' && part.startsWith(cutOff) ? length + cutOff.length : 0
+      // Alone, two words are the end of many sentences: "the client", "behind a websocket".
+      const isQuote = length > 0 || cutOff.trim().split(' ').length >= LEAST_WORDS
+      return isQuote && cutOff !== '' && part.startsWith(cutOff) ? length + cutOff.length : 0
     }
     length += part.length
     at = found + part.length - 1 // the space after it may be the one before the next

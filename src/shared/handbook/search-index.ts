@@ -39,6 +39,9 @@ const SATURATION = 1.4 // k1 of BM25
 const LENGTH_SHARE = 0.5 // b of BM25
 const USUAL_LENGTH = 150 // words of a section
 const ENOUGH = 1.5 // a word that counts for two thirds or more is there
+const WHOLE_HEADING = 0.3 // more for a heading of which the question has all words: "Search params", not "A dialog in a search param"
+
+const LEAST_HEADING = 2 // words: one alone says little, as in "Serve it"
 
 const PREFIX_WEIGHT = 0.8
 const TYPO_WEIGHT = 0.7
@@ -69,35 +72,40 @@ export function createSearchIndex<Found extends Section>(sections: readonly Foun
     if (section.text.trim() !== '' || section.code.trim() !== '') addSection(number, section, stems, postings)
   }
   const vocabulary: Vocabulary = { stems, words: [...stems.keys()], known: new Set(stems.values()) }
+  const headings = sections.map(({ heading }) => subjectOf(heading).map(stemOf))
 
   return {
     search(query, most) {
       const subject = subjectOf(query).slice(0, MOST_WORDS)
-      const concepts = subject.map((word) => conceptOf(word, vocabulary))
+      const concepts = ownWords(subject.map((word) => conceptOf(word, vocabulary)))
       const scores = scoresOf(concepts, postings, sections.length)
       const isNamed = namesExport(query)
-      return [...scores]
-        .map(([number, score]) => {
-          const section = sections[number]
-          const exact = isNamed(section) || quotedLength(query, section)
-          return { number, exact, score: score * (section?.weight ?? 1) }
-        })
-        .toSorted((one, other) => other.exact - one.exact || other.score - one.score || one.number - other.number)
-        .slice(0, most)
-        .flatMap(({ number }) => {
-          const section = sections[number]
-          return section === undefined
-            ? []
-            : [{ section, snippet: makeSnippet(section.text, concepts, (word) => stems.get(word) ?? stemOf(word)) }]
-        })
+      return (
+        sections
+          .map((section, number) => {
+            const exact = isNamed(section) || quotedLength(query, section)
+            const whole = 1 + WHOLE_HEADING * shareOf(headings[number] ?? [], concepts) ** 2
+            return { number, exact, score: (scores.get(number) ?? 0) * whole * section.weight }
+          })
+          // A quoted message may have no word of its entry but those that say nothing: "DESK_PASSWORD: is not set".
+          .filter(({ exact, score }) => exact > 0 || score > 0)
+          .toSorted((one, other) => other.exact - one.exact || other.score - one.score || one.number - other.number)
+          .slice(0, most)
+          .flatMap(({ number }) => {
+            const section = sections[number]
+            return section === undefined
+              ? []
+              : [{ section, snippet: makeSnippet(section.text, concepts, (word) => stems.get(word) ?? stemOf(word)) }]
+          })
+      )
     },
   }
 }
 
 /** Whether a section describes the export that a question names: 1 or 0. */
-function namesExport(query: string): (section: Section | undefined) => number {
+function namesExport(query: string): (section: Section) => number {
   const [, name] = /^<?(\w+)(?:\(\)|>|\s*\/>)?$/.exec(query.trim()) ?? []
-  return (section) => Number(name === section?.heading && section?.chapter.startsWith('reference/') === true)
+  return ({ heading, chapter }) => Number(name === heading && chapter.startsWith('reference/'))
 }
 
 function addSection(
@@ -127,6 +135,14 @@ function countStems(words: readonly string[], stems: Map<string, string>): Reado
     counts.set(stem, (counts.get(stem) ?? 0) + 1)
   }
   return counts
+}
+
+/** Without what stands for one word and is another of the question: in "sign in session", a session is not the sign-in too. */
+function ownWords(concepts: readonly Concept[]): readonly Concept[] {
+  const asked = new Set(
+    concepts.flatMap((concept) => [...concept].flatMap(([stem, weight]) => (weight === 1 ? [stem] : []))),
+  )
+  return concepts.map((concept) => new Map([...concept].filter(([stem, weight]) => weight === 1 || !asked.has(stem))))
 }
 
 function conceptOf(word: string, { words, stems, known }: Vocabulary): Concept {
@@ -171,6 +187,12 @@ function scoresOf(concepts: readonly Concept[], postings: Postings, total: numbe
     scores.set(number, score * (share / whole) ** 2)
   }
   return scores
+}
+
+/** How many of a heading's words a question has, 0 to 1. */
+function shareOf(heading: readonly string[], concepts: readonly Concept[]): number {
+  const had = heading.filter((stem) => concepts.some((concept) => concept.get(stem) === 1))
+  return had.length / Math.max(LEAST_HEADING, heading.length)
 }
 
 /** Number of sections that have the word itself, or else the best that stands for it. */

@@ -120,20 +120,44 @@ describe('in the browser', () => {
   })
 
   test.for([
-    ['outside of the application', 'src/forms/actions.server.ts', `'../../forms/actions.server.ts'`],
-    ['of another ending', 'src/app/lab/actions.server.tsx', `'./actions.server.tsx'`],
-    ['of another name', 'src/app/lab/my-actions.server.ts', `'./my-actions.server.ts'`],
+    [
+      'outside of the application',
+      'src/forms/actions.server.ts',
+      `'../../forms/actions.server.ts'`,
+      'move sign to src/app/actions.server.ts',
+    ],
+    [
+      'of another ending',
+      'src/app/lab/actions.server.tsx',
+      `'./actions.server.tsx'`,
+      'move sign to src/app/lab/actions.server.ts',
+    ],
+    [
+      'of another name',
+      'src/app/lab/my-actions.server.ts',
+      `'./my-actions.server.ts'`,
+      'move sign to src/app/lab/actions.server.ts',
+    ],
   ] as const)(
-    'the wall refuses a file with actions %s, and tells what they are called',
-    async ([, file, specifier]) => {
+    'the wall refuses a file with actions %s, and names the file where they belong',
+    async ([, file, specifier, wayOut]) => {
       const fault = await buildFault({
         [file]: declare('sign'),
         ...page(`import { sign } from ${specifier}\nconsole.log(sign)`),
       })
       expect(fault).toContain(`Server code would reach the browser: ${file} is a *.server.* module.`)
-      expect(fault).toContain('called actions.server.ts')
+      expect(fault).toContain(`${file} has actions: ${wayOut}`)
     },
   )
+
+  test('an action in a page is refused in one message, which names the file where it belongs', async () => {
+    const fault = await buildFault(
+      page(`${IMPORT}import { readFileSync } from 'node:fs'
+export const sign = action({ handler: () => readFileSync('a', 'utf8') })`),
+    )
+    expect(fault.split('Server code would reach the browser')).toHaveLength(2)
+    expect(fault).toContain('page.tsx has actions: move sign to src/app/lab/actions.server.ts')
+  })
 
   test('what references need is walled too, and the chain goes through the page', async () => {
     const fault = await buildFault({

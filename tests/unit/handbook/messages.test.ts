@@ -23,6 +23,20 @@ const partsOf = (text: string): readonly string[] =>
     .map((part) => part.replace(/^[\s.,;:"'()[\]]+|[\s.,;:"'()[\]]+$/g, ''))
     .filter((part) => part.includes(' '))
 
+/** What TypeScript itself says around the types of links and patterns. */
+const OF_TYPESCRIPT = [
+  'is not assignable to type',
+  'is not assignable to parameter of type',
+  'does not satisfy the constraint',
+  'Argument of type',
+  `is not assignable to type 'never'`,
+  `is not assignable to type 'NoRouteMatches<"`,
+  `is not assignable to parameter of type 'NoRouteMatches<"`,
+  `is not assignable to parameter of type 'TableKey'`,
+  `is not assignable to type '"use href(pattern, params), or external(text)"'`,
+  `page: takes other data than the loader of this entry returns`,
+]
+
 const told = sourceMessages()
 const LEAST_WORDS = 5 // of a span of code that is a message
 
@@ -38,7 +52,7 @@ test('each message of the sources is in a chapter, at least with its first words
 })
 
 test('each message of the chapters is in the sources', () => {
-  const known = plain([...told.map(({ text }) => text), sourceText()].join('\n'))
+  const known = plain([...told.map(({ text }) => text), sourceText(), ...OF_TYPESCRIPT].join('\n'))
   const lines = ofMessages.flatMap(({ body }) => body.split('\n'))
   const headings = lines.flatMap((line) => /^#### (.*)$/.exec(line)?.[1] ?? [])
   const spans = lines.flatMap((line) => [...line.matchAll(/`([^`]*)`/g)].map(([, text = '']) => text))
@@ -78,6 +92,16 @@ const PASTED: readonly (readonly [message: string, entry: string])[] = [
   [
     'redirect() was refused to send the visitor to //evil.example: it is not a path of this site',
     'redirect() was refused',
+  ],
+  ['DESK_PASSWORD: is not set', '…: is not set'],
+  ['DESK_PASSWORD: is not set. Variables are read from the environment; /desk has no .env.local', '…: is not set'],
+  ['This build needs Node 24 or newer, and this is v20.20.2.', 'This build needs Node'],
+  [`error TS2322: Type '"/mill/1"' is not assignable to type 'NoRouteMatches<"/mill/1">'.`, 'NoRouteMatches'],
+  [`Type 'string' is not assignable to type 'never'`, `type 'never'`],
+  [`is not assignable to type 'never'`, `type 'never'`],
+  [
+    `error TS2344: Type '"/nope"' does not satisfy the constraint '"/" | "/mills/[id]"'.`,
+    'does not satisfy the constraint',
   ],
   ['TypeError: /mills: GET did not return a Response', '…: … did not return a Response'],
 ]
