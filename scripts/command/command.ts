@@ -3,6 +3,7 @@ import { ConfigError } from '../../src/server/config/config.ts'
 import { configFault } from '../../src/server/config/variable-origin.ts'
 import { MissingToolError } from './installed-tool.ts'
 import { loadEnvFiles } from './env-files.ts'
+import { endWithParent } from './parent-watch.ts'
 import { takeRestartMark } from './restart-mark.ts'
 
 /** @param env the environment without the values from `.env` files. */
@@ -22,10 +23,14 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'upload-source-maps': async () => (await import('./upload-source-maps.ts')).uploadSourceMaps,
 }
 
+/** Commands that run until they are stopped. */
+const SERVERS = new Set(['dev', 'start', 'serve'])
+
 /** Runs a command of `millrace`; prints users' mistakes without a stack, and sets the exit code. */
 export async function runCommand(name: string, args: readonly string[]): Promise<void> {
   const port = takeRestartMark(process.env)
   const env = { ...process.env }
+  if (SERVERS.has(name)) endWithParent()
   try {
     loadEnvFiles(process.cwd())
     const command = await COMMANDS[name]?.()
