@@ -12,7 +12,6 @@ import { createProgress } from './tell/progress.ts'
 import { createDevChannel } from './tell/dev-channel.ts'
 import { createUpdates } from './watch/dev-updates.ts'
 import { devManifest } from './compile/dev-manifest.ts'
-import { faultyVariableOrigin, startFailure } from './tell/dev-failures.ts'
 import { createDevReports } from './tell/dev-reports.ts'
 import { createGateway } from './serve/gateway.ts'
 import type { InspectorAddress } from './process/inspector-port.ts'
@@ -92,11 +91,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const server = createServerProcess(
     { ...env, ...hostsVariable(allowHosts, host !== 'localhost') },
     reports,
-    (error) => {
-      reports.serverFailed(startFailure(error))
-      const origin = faultyVariableOrigin(error.output)
-      if (origin !== '') print(origin) // below the message of the server
-    },
+    reports.startFailed,
     options.inspector,
   )
 

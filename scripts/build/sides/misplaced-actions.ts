@@ -20,7 +20,7 @@ export function misplacedActions({ root, app }: Pick<BuildOptions, 'root' | 'app
   const inside = !relative(app, path).startsWith('..')
   const target = join(inside ? dirname(path) : app, ACTIONS_FILE)
   const place = displayPath(root, target)
-  const isWhole = inside && actions.length === exported.length && actions.length > 0 && /\.ts$/.test(path)
+  const isWhole = inside && actions.length === exported.length && actions.length > 0 && path.endsWith('.ts')
   if (isWhole && !existsSync(target))
     return `${file} has actions: rename it to ${place}. Only files of this name may have actions.`
   const names = actions.length === 0 ? 'its actions' : actions.map(({ name }) => name).join(', ')

@@ -102,11 +102,15 @@ export function thrownFailure(
 /** A variable at fault at the start of a line: it is declared by `defineEnv`, or Millrace itself reads it. */
 const VARIABLE = /^([A-Z][A-Z\d_]*): /m
 
-/**
- * A server that ended before it listened.
- * @param output its stderr.
- */
-export function startFailure({ message, output }: { readonly message: string; readonly output: string }): ThrownError {
+/** A server that ended before it listened. */
+export interface StartError {
+  readonly message: string
+  /** Its stderr. */
+  readonly output: string
+}
+
+/** The same for the overlay. */
+export function startFailure({ message, output }: StartError): ThrownError {
   const origin = faultyVariableOrigin(output)
   return { message: [message, output, origin].filter((text) => text !== '').join('\n'), stack: output }
 }

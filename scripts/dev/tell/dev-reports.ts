@@ -1,6 +1,15 @@
 import type { DevFailure, DevRequest, DevWarning } from '../../../src/client/dev/dev-messages.ts'
 import type { DevChannel } from './dev-channel.ts'
-import { buildWarnings, thrownFailure, type FailureFacts, type PageReport, type ThrownError } from './dev-failures.ts'
+import {
+  buildWarnings,
+  faultyVariableOrigin,
+  startFailure,
+  thrownFailure,
+  type FailureFacts,
+  type PageReport,
+  type StartError,
+  type ThrownError,
+} from './dev-failures.ts'
 import { createDevSources, type SourceOptions } from './dev-sources.ts'
 import { createWarningPrinter } from './dev-warnings.ts'
 import { createTableWarnings } from './table-warnings.ts'
@@ -27,6 +36,8 @@ interface DevReports {
   line(text: string, isCurrent: boolean): void
   /** The server has failed outside of a request. */
   serverFailed(error: ThrownError): void
+  /** The server has ended before it listened; its own message has been printed. */
+  startFailed(error: StartError): void
   /** Translates an error of a page into positions in the sources; prints a warning. */
   explain(report: PageReport): DevFailure
   /** Checks what the newest build has read. */
@@ -99,6 +110,7 @@ export function createDevReports(options: ReportOptions, { channel, modules, new
 
   return {
     serverFailed,
+    startFailed: (error) => startFailed(error, serverFailed, print),
     line(text, isCurrent) {
       const line = parseLogLine(text)
       if (line === undefined) return print(text)
@@ -148,4 +160,10 @@ function describeUnkept(route: string, reason: string): string {
     `${route} says cache: 'shared', but each visitor gets a page made for it alone: ${reason}. Keep what belongs to one ` +
     "visitor out of its loaders and components, choose between a few pages with variants, or remove cache: 'shared'."
   )
+}
+
+function startFailed(error: StartError, tell: (thrown: ThrownError) => void, print: (text: string) => void): void {
+  tell(startFailure(error))
+  const origin = faultyVariableOrigin(error.output)
+  if (origin !== '') print(origin)
 }

@@ -32,7 +32,7 @@ export function rememberEnvFiles(read: EnvFilesRead): void {
   reader[READ] = read
 }
 
-/** The message of a fault, with the place to mend it, in one line. */
+/** The message of a fault, with the place to change, in one line. */
 export function configFault({ message, variable }: Pick<ConfigError, 'message' | 'variable'>): string {
   const note = variableOrigin(variable)
   return note === '' ? message : `${message}. ${note}`
