@@ -5,7 +5,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 function started(env: NodeJS.ProcessEnv, ppid = 20) {
-  const self = { ppid, pid: 21, env, kill: vi.fn() }
+  const self = { ppid, pid: 21, env, kill: vi.fn<(pid: number, signal: NodeJS.Signals) => void>() }
   endWithParent(self)
   return self
 }
