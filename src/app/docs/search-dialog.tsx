@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
+import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { href, Link, useNavigate } from 'millrace'
 import type { SearchIndex } from 'millrace/internal/handbook'
 import { findSections, type FoundSection } from './found-section.ts'
@@ -9,23 +9,42 @@ import styles from './search-dialog.module.css'
 
 const MOST_FOUND = 12
 
+/** Text with its selection. */
+export interface TypedText {
+  readonly text: string
+  readonly start: number
+  readonly end: number
+}
+
 /** Props of `SearchDialog`. */
 export interface SearchDialogProps {
-  /** What has been typed before it opened. */
-  readonly initial: string
+  /** Returns what has been typed until the dialog is on screen. */
+  takeTyped(): TypedText
   onClose(): void
+  /** A hit was followed: the new page gets the focus. */
+  onGo(): void
 }
 
 /** The search as a dialog: hits while typing, arrow keys to choose, Enter to go there. */
-export default function SearchDialog({ initial, onClose }: SearchDialogProps) {
+export default function SearchDialog({ takeTyped, onClose, onGo }: SearchDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const input = useRef<HTMLInputElement>(null)
   const list = useRef<HTMLDivElement>(null)
-  const [query, setQuery] = useState(initial)
+  const [query, setQuery] = useState('')
   const [chosen, setChosen] = useState(0)
   const { index, hasFailed } = useIndex()
   const { navigate } = useNavigate()
-  useModal(dialog, input)
+  const onOpen = useEffectEvent(() => {
+    const { text, start, end } = takeTyped()
+    dialog.current?.showModal()
+    if (input.current === null) return
+    input.current.value = text
+    input.current.focus()
+    input.current.setSelectionRange(start, end)
+    setQuery(text)
+  })
+  // With the commit: a key that is pressed later would still go into the box.
+  useLayoutEffect(() => onOpen(), [])
 
   const asked = query.trim()
   const sections = index === undefined || asked === '' ? [] : findSections(index, asked, MOST_FOUND)
@@ -37,7 +56,9 @@ export default function SearchDialog({ initial, onClose }: SearchDialogProps) {
   }
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.nativeEvent.isComposing) return
-    if (event.key === 'ArrowDown') choose(chosen >= last ? 0 : chosen + 1)
+    // The browser's own Escape would empty the field first.
+    if (event.key === 'Escape') dialog.current?.close()
+    else if (event.key === 'ArrowDown') choose(chosen >= last ? 0 : chosen + 1)
     else if (event.key === 'ArrowUp') choose(chosen <= 0 ? Math.max(0, last) : chosen - 1)
     else if (event.key === 'Enter' && sections.length > 0) list.current?.querySelectorAll('a')[chosen]?.click()
     else if (event.key === 'Enter' && asked !== '') {
@@ -50,31 +71,35 @@ export default function SearchDialog({ initial, onClose }: SearchDialogProps) {
   return (
     <dialog ref={dialog} className={styles['dialog']} aria-label="Search the handbook" onClose={onClose} closedby="any">
       <div className={styles['content']}>
-        <input
-          ref={input}
-          type="search"
-          role="combobox"
-          aria-label="Search the handbook"
-          aria-expanded={sections.length > 0}
-          aria-controls="handbook-hits"
-          aria-autocomplete="list"
-          aria-activedescendant={sections.length > 0 ? `handbook-hit-${chosen}` : undefined}
-          autoComplete="off"
-          maxLength={LONGEST_QUERY}
-          placeholder="What do you look for?"
-          defaultValue={initial}
-          onChange={({ target }) => {
-            setQuery(target.value)
-            choose(0)
-          }}
-          onKeyDown={onKeyDown}
-        />
+        <div className={styles['head']}>
+          <input
+            ref={input}
+            type="search"
+            role="combobox"
+            aria-label="Search the handbook"
+            aria-expanded={sections.length > 0}
+            aria-controls="handbook-hits"
+            aria-autocomplete="list"
+            aria-activedescendant={sections.length > 0 ? `handbook-hit-${chosen}` : undefined}
+            autoComplete="off"
+            maxLength={LONGEST_QUERY}
+            placeholder="What are you looking for?"
+            onChange={({ target }) => {
+              setQuery(target.value)
+              choose(0)
+            }}
+            onKeyDown={onKeyDown}
+          />
+          <button type="button" className="button-quiet" onClick={() => dialog.current?.close()}>
+            Close
+          </button>
+        </div>
         <p role="status" className="visually-hidden">
           {asked === '' || index === undefined ? '' : `${sections.length} found`}
         </p>
         <div ref={list} id="handbook-hits" role="listbox" aria-label="Sections" className={styles['hits']}>
           {sections.map((section, number) => (
-            <Hit key={section.href} section={section} number={number} isChosen={number === chosen} onGo={onClose} />
+            <Hit key={section.href} section={section} number={number} isChosen={number === chosen} onGo={onGo} />
           ))}
         </div>
         {hasFailed && <p className={styles['note']}>The index could not be loaded. Enter searches on the server.</p>}
@@ -105,15 +130,6 @@ function Hit({ section: { href, heading, trail, snippet }, number, isChosen, onG
       </Link>
     </div>
   )
-}
-
-function useModal(dialog: RefObject<HTMLDialogElement | null>, input: RefObject<HTMLInputElement | null>): void {
-  useEffect(() => {
-    dialog.current?.showModal()
-    const field = input.current
-    field?.focus()
-    field?.setSelectionRange(field.value.length, field.value.length)
-  }, [dialog, input])
 }
 
 function useIndex(): { readonly index: SearchIndex | undefined; readonly hasFailed: boolean } {
