@@ -20,7 +20,7 @@ export interface ExperimentProps {
 
 /** The frame of one page of the lab: where we are, the thing itself, and beside it what to look at and the answer's head. */
 export function Experiment({ title, pattern, lede, isWide = false, children }: ExperimentProps) {
-  const looks = LAB_GROUPS.flatMap(({ entries }) => entries).filter((entry) => patternOf(entry) === pattern)
+  const beside = <Beside pattern={pattern} />
   return (
     <div className={isWide ? `${styles['frame']} ${styles['wide']}` : styles['frame']}>
       <article className={styles['experiment']}>
@@ -30,19 +30,28 @@ export function Experiment({ title, pattern, lede, isWide = false, children }: E
         </div>
         <h1>{title}</h1>
         <p className={styles['lede']}>{lede}</p>
+        {/* Below tables that grow it would move, and be out of sight. */}
+        {isWide ? beside : null}
         {children}
       </article>
-      <aside className={styles['beside']} aria-label="About this experiment">
-        {looks.length === 0 ? null : (
-          <section>
-            <h2>What to look at</h2>
-            {looks.map(({ href, look }) => (
-              <p key={href}>{look}</p>
-            ))}
-          </section>
-        )}
-        <AnswerHead />
-      </aside>
+      {isWide ? null : beside}
     </div>
+  )
+}
+
+function Beside({ pattern }: Pick<ExperimentProps, 'pattern'>) {
+  const looks = LAB_GROUPS.flatMap(({ entries }) => entries).filter((entry) => patternOf(entry) === pattern)
+  return (
+    <aside className={styles['beside']} aria-label="About this experiment">
+      {looks.length === 0 ? null : (
+        <section>
+          <h2>What to look at</h2>
+          {looks.map(({ href, look }) => (
+            <p key={href}>{look}</p>
+          ))}
+        </section>
+      )}
+      <AnswerHead />
+    </aside>
   )
 }

@@ -1,6 +1,7 @@
 /**
  * Styles of `InspectorView`, for a constructed stylesheet, which no content security policy blocks. Colors follow the
- * color scheme of their place, and have a contrast of 4.5 to the backgrounds of both schemes.
+ * color scheme of their place, and have a contrast of 4.5 to the backgrounds of both schemes. A table fades at the edge
+ * behind which it has more columns, where the browser knows animations by scrolling.
  */
 export const INSPECTOR_STYLE = `
 .millrace-inspector {
@@ -12,7 +13,8 @@ export const INSPECTOR_STYLE = `
 .millrace-inspector section { min-width: 0; }
 .millrace-inspector h2 { margin: 0 0 0.31em; font-size: 1.15em; line-height: 1.4; font-weight: 600; }
 .millrace-inspector p { margin: 0 0 0.62em; max-width: 75ch; color: var(--ink-soft); font-size: inherit; overflow-wrap: anywhere; }
-.millrace-inspector .scroll { overflow-x: auto; }
+.millrace-inspector .scroll { overflow-x: auto; animation: millrace-more linear; animation-timeline: scroll(self inline); }
+@keyframes millrace-more { 0%, 95% { mask-image: linear-gradient(to right, #000 calc(100% - 3em), transparent); } 100% { mask-image: none; } }
 .millrace-inspector .scroll:focus-visible, .millrace-inspector button:focus-visible {
   outline: 2px solid var(--accent); outline-offset: -2px; }
 .millrace-inspector table { width: auto; min-width: min(100%, 44.31em); border-collapse: collapse; font-size: inherit; font-variant-numeric: tabular-nums; }
@@ -38,5 +40,6 @@ export const INSPECTOR_STYLE = `
 .millrace-inspector button { margin-inline-end: 0.31em; padding: 0.08em 0.62em; border: 1px solid var(--ink-soft);
   border-radius: 0.31em; background: none; color: inherit; font: inherit; line-height: 1.4; cursor: pointer; }
 .millrace-inspector button:hover { border-color: var(--accent); color: var(--accent); }
+@media (max-width: 40rem), (pointer: coarse) { .millrace-inspector button { min-width: 44px; min-height: 44px; } }
 @media (forced-colors: active) { .millrace-inspector i { background: CanvasText !important; forced-color-adjust: none; } }
 `

@@ -1,6 +1,7 @@
 import { Inspector } from 'millrace/inspect'
 import { Experiment } from '../experiment.tsx'
 import { SeeAlso } from '../see-also.tsx'
+import styles from './page.module.css'
 
 export const metadata = { title: 'Inspector' }
 
@@ -21,9 +22,11 @@ export default function InspectorPage() {
       lede="The state of the client router in this tab: cached data, requests and navigations. Point at the links below and watch; then visit one and come back."
     >
       <SeeAlso label="Try" links={LINKS} />
-      <Inspector>
-        <p>The client router lives in the browser, so this page needs JavaScript.</p>
-      </Inspector>
+      <div className={styles['tables']}>
+        <Inspector>
+          <p>The client router lives in the browser, so this page needs JavaScript.</p>
+        </Inspector>
+      </div>
     </Experiment>
   )
 }
