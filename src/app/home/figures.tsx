@@ -25,13 +25,13 @@ export function Figures({ date, figures }: PublishedFigures) {
   )
 }
 
-function FigureCard({ title, value, beside, bars, goal, isMet }: Figure) {
+function FigureCard({ title, value, beside, better, bars, goal, isMet }: Figure) {
   const most = Math.max(...bars.map(({ amount }) => amount))
   return (
     <article className={styles['figure']}>
       <h3>{title}</h3>
       <p className={styles['value']}>
-        {value} <small>compared with {beside}</small>
+        {value} <small>compared with {beside},</small> <small>{better} is better</small>
       </p>
       <ul className={styles['bars']}>
         {bars.map(({ label, amount, text }, index) => (

@@ -16,6 +16,8 @@ export interface Figure {
   readonly value: string
   /** What the figure is compared with. */
   readonly beside: string
+  /** Which of its bars is the better one: the longer or the shorter. */
+  readonly better: 'more' | 'less'
   readonly bars: readonly Bar[]
   /** The goal of the report; `undefined` if it has none. */
   readonly goal: string | undefined
@@ -36,6 +38,7 @@ interface Comparison {
   readonly measured: RegExp
   readonly unit: string
   readonly other: string
+  readonly better: Figure['better']
 }
 
 /** The report has no such figure, or writes it in another way. */
@@ -59,7 +62,7 @@ export function readFigures(report: string): PublishedFigures {
     return line.split('|').map((cell) => cell.trim())
   }
   /** A row of the first table: label, ratio, goal, what was measured. */
-  const besideBare = (label: string, title: string, { measured, unit, other }: Comparison): Figure => {
+  const besideBare = (label: string, title: string, { measured, unit, other, better }: Comparison): Figure => {
     const [, , ratio = '', goal = '', text = ''] = row(label)
     const [, ours, bare] = measured.exec(text) ?? []
     if (ours === undefined || bare === undefined) throw new ReportError(`'ours' and 'bare' in row '${label}'`)
@@ -67,6 +70,7 @@ export function readFigures(report: string): PublishedFigures {
       title,
       value: `${plain(ratio)} ×`,
       beside: other,
+      better,
       bars: [barOf('Millrace', ours, unit), barOf(other, bare, unit)],
       ...goalOf(goal, ratio),
     }
@@ -75,8 +79,14 @@ export function readFigures(report: string): PublishedFigures {
     measured: /ours ([\d.,]+)\/s, bare ([\d.,]+)\/s/,
     unit: ' a second',
     other: 'Express with React alone',
+    better: 'more',
   }
-  const clicks: Comparison = { measured: /ours ([\d.,]+) ms, .*? ([\d.,]+) ms/, unit: ' ms', other: 'React alone' }
+  const clicks: Comparison = {
+    measured: /ours ([\d.,]+) ms, .*? ([\d.,]+) ms/,
+    unit: ' ms',
+    other: 'React alone',
+    better: 'less',
+  }
   const [, , routerBytes = '', routerGoal = ''] = row('the whole client router')
   const [, , scriptsOfNext = '', scriptsOfReactRouter = ''] = row('scripts of hello beyond React, gzip; ours')
   const [, , ownScripts = ''] = row('scripts of hello beyond React, gzip |')
@@ -92,6 +102,7 @@ export function readFigures(report: string): PublishedFigures {
         title: 'Pages a second, beside frameworks',
         value: timesNext,
         beside: 'Next.js',
+        better: 'more',
         bars: [
           { label: 'Millrace', amount: 1, text: '1' },
           { label: 'React Router', amount: 1 / numberIn(timesReactRouter), text: `1 / ${numberIn(timesReactRouter)}` },
@@ -104,6 +115,7 @@ export function readFigures(report: string): PublishedFigures {
         title: 'Scripts of the smallest page, beyond React',
         value: kilobytes(ownScripts),
         beside: 'frameworks',
+        better: 'less',
         bars: [
           { label: 'Millrace', amount: numberIn(ownScripts) / 1000, text: kilobytes(ownScripts) },
           barOf('React Router', scriptsOfReactRouter, ''),
@@ -116,6 +128,7 @@ export function readFigures(report: string): PublishedFigures {
         title: 'Scripts of the whole client router',
         value: kilobytes(routerBytes),
         beside: 'its goal',
+        better: 'less',
         bars: [
           { label: 'Millrace', amount: numberIn(routerBytes), text: kilobytes(routerBytes) },
           { label: 'Goal', amount: numberIn(routerGoal), text: kilobytes(routerGoal) },

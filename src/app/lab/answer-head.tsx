@@ -31,8 +31,10 @@ export function AnswerHead() {
         </button>
       </div>
       <p className={styles['hint']}>
-        The document as your browser stored it; a new request if it stored none. In a terminal: <code>curl -I</code> and
-        this page&apos;s address.
+        <span className={styles['scripted']}>
+          The document as your browser stored it; a new request if it stored none.{' '}
+        </span>
+        In a terminal: <code>curl -I</code> and this page&apos;s address.
       </p>
       <div aria-live="polite">
         {head === undefined ? null : head === 'failed' ? <p>The server did not answer.</p> : <HeadLines head={head} />}

@@ -36,7 +36,7 @@ export default function SiteLayout({ children }: { readonly children: ReactNode 
       <footer className="site-footer">
         <p>
           Millrace, a React application server on Express. What you see here is the reference application: replace{' '}
-          <code>src/app</code> by your own.
+          <code>src/app</code> with your own.
         </p>
         <ul>
           <li>

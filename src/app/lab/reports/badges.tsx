@@ -33,7 +33,7 @@ export function Badges({ level, sides, releases }: BadgesProps) {
             className={styles['badge']}
             aria-label={`Release ${release}: show its failures`}
           >
-            <bdi>{release}</bdi>
+            release <bdi>{release}</bdi>
           </Link>
         </li>
       ))}

@@ -54,6 +54,7 @@ export function GroupList({ groups, now, isFiltered }: GroupListProps) {
               </code>
             )}
             <span>
+              {count === 1 ? null : 'last '}
               <Moment at={lastAt} now={now} />
               {count === 1 ? null : (
                 <>

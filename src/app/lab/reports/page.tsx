@@ -17,7 +17,7 @@ export default function ReportsPage({ data }: Props) {
     <Experiment
       title="Error reports"
       pattern="/lab/reports"
-      lede="Errors of the server and of browsers, as an error service would get them. Without an error service, they are stored here: the newest 10,000 envelopes, or 256 MiB."
+      lede="Errors of the server and of browsers, as an error service would get them. Without an error service, they are stored here: up to 10,000 envelopes and 256 MiB. Then the oldest are deleted."
     >
       {data.inbox === undefined ? <Elsewhere /> : <Groups data={data} inbox={data.inbox} />}
     </Experiment>
