@@ -1,4 +1,5 @@
 import { untilAlive } from 'millrace/testing'
+import type { Locator } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { browserTest } from '../support/browser.ts'
 
@@ -28,6 +29,40 @@ describe('a chapter', () => {
     await figure.getByRole('button', { name: 'Copy' }).click()
     await figure.getByRole('button', { name: 'Copied' }).waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await figure.locator('pre').textContent())
+  })
+
+  browserTest('has the button to copy at the top of its block, where a finger hits it', async ({ open }) => {
+    const page = await open({ context: { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true } })
+    await page.goto('/docs/actions')
+    await untilAlive(page)
+    await page.locator('.prose .code > button').first().waitFor()
+    const blocks = await page.locator('.prose .code:visible').evaluateAll((all) =>
+      all.map((block) => {
+        const box = block.querySelector('button')?.getBoundingClientRect()
+        const code = block.querySelector('pre')?.getBoundingClientRect()
+        const isAbove = block.matches('figure')
+        return {
+          isTop: box && code && (isAbove ? box.bottom <= code.top + 1 : Math.abs(box.top - code.top) < 10),
+          isLarge: box && box.width >= 44 && box.height >= 44,
+        }
+      }),
+    )
+    expect(blocks.length).toBeGreaterThan(3)
+    expect(blocks.filter(({ isTop, isLarge }) => isTop !== true || isLarge !== true)).toEqual([])
+  })
+
+  browserTest('keeps the search in sight beside a chapter that is far down in the list', async ({ open }) => {
+    const page = await open({ context: { viewport: { width: 1280, height: 800 } } })
+    await page.goto('/docs/comparison')
+    await untilAlive(page)
+    const current = page.getByRole('navigation', { name: 'Chapters' }).locator('[aria-current]')
+    const inSight = (of: Locator) =>
+      of.evaluate((one) => {
+        const { top, bottom } = one.getBoundingClientRect()
+        return top >= 0 && bottom <= innerHeight
+      })
+    await expect.poll(() => inSight(current)).toBe(true)
+    expect(await inSight(page.getByRole('searchbox'))).toBe(true)
   })
 
   browserTest('marks the section on screen in its contents, also for a link into it', async ({ open }) => {

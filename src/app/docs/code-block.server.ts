@@ -41,7 +41,7 @@ export function createCodeBlocks(
       marked: markedLines(info),
     })
     if (file === undefined) return `<div class="code">${block}</div>\n`
-    return `<figure class="code"><figcaption>${escapeMarkup(file)}</figcaption>${block}</figure>\n`
+    return `<figure class="code"><figcaption>${escapeMarkup(file).replaceAll('/', '/<wbr>')}</figcaption>${block}</figure>\n`
   }
 }
 

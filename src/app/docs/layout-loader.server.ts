@@ -25,5 +25,6 @@ function summaryOf({ slug, path, title }: Chapter): ChapterSummary {
   const [folder, entry, subject] = slug.split('/')
   if (subject === undefined) return { path, title }
   // "millrace/server: sessions" is below "millrace/server".
-  return { path, title: title.replace(/^.*: /, ''), parent: chapterPath(`${folder}/${entry}`) }
+  const short = title.replace(/^.*: /, '')
+  return { path, title: short.charAt(0).toUpperCase() + short.slice(1), parent: chapterPath(`${folder}/${entry}`) }
 }

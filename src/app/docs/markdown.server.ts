@@ -42,7 +42,7 @@ export function renderMarkdown(source: string, links: ReadonlyMap<string, string
         const names = token.header.map(({ tokens }) =>
           plainText(this.parser.parseInline(tokens, this.parser.textRenderer)),
         )
-        return tableBlock(token, names, (cell) => this.parser.parseInline(cell.tokens))
+        return tableBlock(token, names, (cell) => withBreaks(this.parser.parseInline(cell.tokens)))
       },
     },
   })
@@ -62,6 +62,11 @@ function tableBlock(token: Tokens.Table, names: readonly string[], inline: (cell
 <thead><tr>${head}</tr></thead>
 <tbody>${rows}</tbody>
 </table></div>\n`
+}
+
+/** Lets long code, such as a path, break behind its separators: else its column would be as wide as all of it. */
+function withBreaks(html: string): string {
+  return html.replaceAll(/(?<=<code>)[^<]{16,}(?=<\/code>)/g, (code) => code.replaceAll(/[/._](?=\w)/g, '$&<wbr>'))
 }
 
 /** A string of CSS that needs no escapes in an attribute. */

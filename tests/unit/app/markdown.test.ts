@@ -68,7 +68,7 @@ describe('markdown', () => {
   it('names the file of a sample that begins with it', () => {
     const { html } = renderMarkdown('```ts\n// src/app/[id]/page.server.ts\nconst a = 1\n```\n')
     expect(html).toMatch(
-      /^<figure class="code"><figcaption>src\/app\/\[id\]\/page\.server\.ts<\/figcaption><pre><code><span/,
+      /^<figure class="code"><figcaption>src\/<wbr>app\/<wbr>\[id\]\/<wbr>page\.server\.ts<\/figcaption><pre><code><span/,
     )
     expect(renderMarkdown('```ts\n// Of wood. See mill.ts\n```\n').html).not.toContain('figcaption')
   })
