@@ -9,6 +9,7 @@ const MAIN_PAGES = [
   '/',
   '/docs',
   '/docs/routes',
+  '/docs/actions',
   '/lab',
   '/lab/params/7',
   '/lab/source/guestbook',
@@ -46,6 +47,71 @@ describe.for([320, 390, 1280])('at %d pixels', (width) => {
     expect(Math.max(...widths)).toBeLessThanOrEqual(width)
     expect(await textBeside(page)).toEqual([])
   })
+})
+
+browserTest.for(['/', '/lab', '/docs/actions'])(
+  'with text of twice the size, nothing of %s has to be scrolled sideways on a phone',
+  async (path, { open }) => {
+    const page = await open({ context: { viewport: { width: 390, height: 800 } } })
+    await page.goto(path)
+    await page.evaluate(() => {
+      const { style } = document.documentElement
+      style.fontSize = `${2 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize)}px`
+    })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+  },
+)
+
+browserTest.for([390, 1280])(
+  'nothing of the inspector moves while its tables fill, at %d pixels',
+  async (width, { open }) => {
+    const page = await open({ context: { viewport: { width, height: 800 } } })
+    await page.goto('/lab/inspector')
+    await page.getByTestId('screen').waitFor()
+    const shifts = await page.evaluate(async () => {
+      const seen: number[] = []
+      const observer = new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) seen.push((entry as unknown as { readonly value: number }).value)
+      })
+      observer.observe({ type: 'layout-shift', buffered: true })
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+      return seen
+    })
+    expect(Math.max(0, ...shifts)).toBeLessThan(0.01)
+  },
+)
+
+describe('with colours of the system', () => {
+  browserTest.for(['light', 'dark'] as const)(
+    'what is chosen or marked can be told apart, %s',
+    async (colorScheme, { open }) => {
+      const page = await open({ context: { colorScheme, forcedColors: 'active' } })
+      const border = (selector: string, side: 'Bottom' | 'Left') =>
+        page
+          .locator(selector)
+          .evaluateAll((all, side) => new Set(all.map((one) => getComputedStyle(one)[`border${side}Color`])).size, side)
+      await page.goto('/')
+      expect(await border('main fieldset label', 'Bottom')).toBe(2)
+      await page.goto('/docs/getting-started')
+      expect(await border('.site-header nav a', 'Bottom')).toBe(2)
+      expect(await border('nav[aria-label="Chapters"] a', 'Left')).toBe(2)
+      const colours = await page
+        .locator('.prose pre mark')
+        .first()
+        .evaluate((mark) => [mark, ...mark.querySelectorAll('span')].map((one) => getComputedStyle(one).color))
+      const [paper, ink] = await page.evaluate(() => {
+        const { backgroundColor, color } = getComputedStyle(document.documentElement)
+        return [backgroundColor, color]
+      })
+      expect(new Set(colours)).toEqual(new Set([ink]))
+      expect(
+        await page
+          .locator('.prose pre mark')
+          .first()
+          .evaluate((mark) => getComputedStyle(mark).backgroundColor),
+      ).toBe(paper)
+    },
+  )
 })
 
 describe.for(['light', 'dark'] as const)('in the %s scheme', (colorScheme) => {
