@@ -14,7 +14,7 @@
  * sixteenth, which is more than the connections of a browser.
  */
 import { createShares, type SharesOptions } from '../../http/shares.ts'
-import { createFairQueue } from './fair-queue.ts'
+import { createFairQueue } from '../../http/fair-queue.ts'
 
 /** Longest wait for a place, in ms. */
 export const WAIT_MS = 2_000

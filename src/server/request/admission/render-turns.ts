@@ -13,7 +13,7 @@
  * retries. Handlers, pages that show what a call has done, and rules for a request with a long head run however late it is.
  * Bounded by the places of `admission.ts`, for handlers by those of `admitResource`, and for long heads by the connections.
  */
-import { createFairQueue, type FairQueue } from './fair-queue.ts'
+import { createFairQueue, type FairQueue } from '../../http/fair-queue.ts'
 import { LIMIT_MS } from './load-shedding.ts'
 import { REQUEST_CLASSES, type RequestClass } from './request-class.ts'
 

@@ -1,6 +1,6 @@
 import { clientKey } from '../../http/client-key.ts'
 import { createShares } from '../../http/shares.ts'
-import { createFairQueue } from '../admission/fair-queue.ts'
+import { createFairQueue } from '../../http/fair-queue.ts'
 import type { RequestContext, Afterwards } from '../context.ts'
 import { reportFailure } from './failure.ts'
 
