@@ -149,6 +149,28 @@ describe('the next user of the tab does not read', () => {
   )
 })
 
+describe('what components hold of a former user', () => {
+  for (const kind of ['stored', 'sealed', 'named']) {
+    browserTest(`is gone with the first navigation of the next one (${kind})`, async ({ open }) => {
+      const page = await open(REFUSED)
+      await openComment(page, `/${kind}/comment`, 'ann')
+      const isSame = () => page.evaluate(() => Reflect.get(window, 'isFormers') === true)
+      await page.evaluate(() => Reflect.set(window, 'isFormers', true))
+      await clickLink(page, 'Home')
+      await heading(page, 'Home')
+      expect(await isSame()).toBe(true)
+      await page.goBack()
+      await heading(page, 'Comment of ann')
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await signIn(page, 'bob')
+      await heading(page, 'Comment of bob')
+      await clickLink(page, 'Home')
+      await heading(page, 'Home')
+      await expect.poll(isSame).toBe(false)
+    })
+  }
+})
+
 describe('a call that could not be sent', () => {
   const likes = (page: Page) => page.getByTestId('likes')
   const unsent = (page: Page) => page.getByRole('status').filter({ hasText: 'was not sent' })

@@ -91,8 +91,13 @@ interface Call extends CallSource {
 export function createActionCalls(host: CallHost): CallAction {
   /** Bound: one entry per action. */
   const last = new Map<string, Promise<unknown>>()
-  const page: Page = { answered: 0, owner: 0 }
-  host.window.document.addEventListener('millrace:owner', () => (page.owner += 1))
+  const page: Page = { answered: 0, owner: 0, isOfOthers: false }
+  host.window.document.addEventListener('millrace:owner', () => {
+    page.owner += 1
+    page.isOfOthers ||= !host.outdated()
+    // What React keeps in its state, such as results of calls, is a former user's: the next navigation loads a document.
+    host.world.outdated()
+  })
   /** Pending calls by scripts, by their content. */
   const made = new Map<string, { readonly call: Call; readonly result: Promise<unknown> }>()
   return (id, args, source) => {
@@ -121,6 +126,8 @@ interface Page {
   answered: number
   /** Changes when a different user signs in. */
   owner: number
+  /** The document was loaded for a different user, and by the same build. */
+  isOfOthers: boolean
 }
 
 async function performCall(host: CallHost, call: Call, page: Page): Promise<unknown> {
@@ -163,7 +170,7 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
   if (router.screen.visit !== visit) void router.catchUp()
   else if (redirect === undefined || host.pageOf(redirect.to) === href) {
     // Data of another build would not fit the components of this one.
-    if (host.outdated()) host.renew(answer?.value === undefined)
+    if (host.outdated() && !page.isOfOthers) host.renew(answer?.value === undefined)
     // Of concurrent calls, it is unknown which has seen the effects of the other.
     else if (page.answered === answered + 1) showFresh(host, request)
     else router.forget(['/*'])

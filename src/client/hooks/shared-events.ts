@@ -8,7 +8,7 @@
  * | is lost                   | the browser connects again by itself, with that id                        |
  * | is refused (not 200)      | it is opened again after 1 s, then 2, 4 and so on up to 60 s, with jitter |
  * | has no listener           | it is closed, and forgotten                                               |
- * | has another session       | it is opened again: a stream belongs to the session that opened it        |
+ * | has another session       | it is opened again, without an id: a stream belongs to the session that opened it |
  */
 
 import { DROPS_EVENT, type DropsMessage } from '../../shared/protocol/drops-event.ts'
@@ -121,6 +121,7 @@ function openStream(url: string, { document, connect, after, random, report }: E
   const follow = (): void => (document.visibilityState === 'hidden' ? close() : open(true))
   const renew = (): void => {
     close()
+    lastEventId = ''
     open()
   }
   document.addEventListener('visibilitychange', follow)

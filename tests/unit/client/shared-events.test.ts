@@ -241,7 +241,7 @@ test('the tab has another session: the stream is opened anew, unless it is hidde
   sources[0]?.open()
   sources[0]?.say('news', '1', 'id-1')
   change()
-  expect([sources.length, openSources(), sources[1]?.url]).toEqual([2, 1, '/events?lastEventId=id-1'])
+  expect([sources.length, openSources(), sources[1]?.url]).toEqual([2, 1, '/events'])
   expect(one.connected.mock.calls.at(-1)).toEqual([false])
   show('hidden')
   change()
