@@ -85,6 +85,7 @@ test('from Next.js: the mill is shown with its level, renamed, or missing; an em
   expect((await page.submit('form', { name: 'New mill' })).text('h1')).toBe('New mill')
   const refused = await page.submit('form', { name: '' })
   expect([refused.status, refused.text('form')]).toEqual([422, expect.stringContaining('Please give a name.')])
+  expect((await page.submit('form', { name: 'x'.repeat(81) })).status).toBe(422)
   expect((await app.visitor().get('/mills/8')).status).toBe(404)
 })
 
@@ -94,6 +95,7 @@ test('from React Router: the form has its fault, and leads on; a missing mill ha
   const page = await app.visitor().get('/mills/7')
   const refused = await page.submit('form', { name: '' })
   expect([refused.status, refused.text('form')]).toEqual([422, expect.stringContaining('Please give a name.')])
+  expect((await page.submit('form', { name: 'x'.repeat(81) })).status).toBe(422)
   expect((await refused.submit('form', { name: 'New mill' })).url).toBe('/mills')
   expect((await app.visitor().get('/mills/7')).text('h1')).toBe('New mill')
   const missing = await app.visitor().get('/mills/8')
@@ -106,6 +108,7 @@ test('from Express: the list grows, and the old application still renders its vi
   expect(page.headers.has('x-powered-by')).toBe(false)
   const refused = await page.submit('form', { name: ' ' })
   expect([refused.status, refused.text('form')]).toEqual([422, expect.stringContaining('Please give a name.')])
+  expect((await page.submit('form', { name: 'x'.repeat(81) })).status).toBe(422)
   expect((await page.submit('form', { name: 'Axle' })).all('li').map(({ text }) => text)).toEqual(['Wheel', 'Axle'])
   expect((await app.visitor().get('/moved')).text('h1')).toBe('Old')
   const missing = await app.visitor().get('/missing')

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createTestApp, type TestApp } from 'millrace/testing'
+import { createTestApp, type TestApp, type Visitor } from 'millrace/testing'
 import { findProgram } from '../../support/programs.ts'
 import { startPostgres, type PostgresServer } from '../../support/postgres-server.ts'
 import { fencedBlocks } from '../../unit/app/handbook-samples.ts'
@@ -46,10 +46,14 @@ describe.skipIf(missing.length > 0)('an application on PostgreSQL', () => {
   const accounts = async (app: TestApp): Promise<readonly string[]> =>
     (await app.visitor().get('/accounts')).all('li').map(({ text }) => text)
 
-  const pay = async (app: TestApp, values: Readonly<Record<string, string | number>>) => {
-    const page = await app.visitor().get('/accounts')
-    return page.submit('form', values)
+  const signedIn = async (app: TestApp, user: string): Promise<Visitor> => {
+    const visitor = app.visitor()
+    await (await visitor.get('/sign-in')).submit('form', { user })
+    return visitor
   }
+
+  const pay = async (app: TestApp, { from, ...values }: { from: string; to: string; cents: number }) =>
+    (await (await signedIn(app, from)).get('/accounts')).submit('form', values)
 
   test('start makes the tables, once for all that start at the same time, and stop closes the pool', async () => {
     const { app, url } = await opened()
@@ -75,6 +79,14 @@ describe.skipIf(missing.length > 0)('an application on PostgreSQL', () => {
     expect(await accounts(app)).toEqual(['ada: 0', 'grace: 1000'])
   })
 
+  test('visitors who have not signed in cannot pay, and users pay from their own account', async () => {
+    const { app } = await opened()
+    const payment = { to: 'ada', cents: 300 }
+    expect((await (await app.visitor().get('/accounts')).submit('form', payment)).status).toBe(401)
+    expect((await pay(app, { from: 'grace', ...payment })).text('output')).toBe('There is not enough money.')
+    expect(await accounts(app)).toEqual(['ada: 1000', 'grace: 0'])
+  })
+
   test('opposite payments at the same time are all made, and a text that no database holds is refused', async () => {
     const { app } = await opened()
     expect((await pay(app, { from: 'ada', to: 'grace', cents: 500 })).text('output')).toBe('Paid.')
@@ -84,7 +96,7 @@ describe.skipIf(missing.length > 0)('an application on PostgreSQL', () => {
     ]
     const pages = await Promise.all(Array.from({ length: 8 }, () => ways.map((way) => pay(app, way))).flat())
     expect(pages.map((page) => page.text('output'))).toEqual(Array.from({ length: 16 }, () => 'Paid.'))
-    expect((await pay(app, { from: 'ada\0', to: 'grace', cents: 1 })).status).toBe(422)
+    expect((await pay(app, { from: 'ada', to: 'grace\0', cents: 1 })).status).toBe(422)
     expect(await accounts(app)).toEqual(['ada: 500', 'grace: 500'])
   })
 
@@ -125,7 +137,7 @@ describe.skipIf(missing.length > 0)('an application on PostgreSQL', () => {
 
   test('while the database is down visitors get 503 and when to try again; afterwards all goes on', async () => {
     const { app } = await opened()
-    const visitor = app.visitor()
+    const visitor = await signedIn(app, 'ada')
     const before = await visitor.get('/accounts')
     expect((await visitor.get('/status')).status).toBe(200)
     await postgres.stop()
@@ -137,7 +149,7 @@ describe.skipIf(missing.length > 0)('an application on PostgreSQL', () => {
         'Please try again in a moment',
       ])
       expect((await visitor.get('/status')).status).toBe(503)
-      expect((await before.submit('form', { from: 'ada', to: 'grace', cents: 1 })).status).toBe(503)
+      expect((await before.submit('form', { to: 'grace', cents: 1 })).status).toBe(503)
       expect(page.html).not.toContain('ECONNREFUSED')
       // Idle connections have ended as well, and the process goes on.
       expect(JSON.stringify(app.logs)).toContain('a connection to the database has ended')
@@ -145,7 +157,7 @@ describe.skipIf(missing.length > 0)('an application on PostgreSQL', () => {
       await postgres.start()
     }
     expect((await visitor.get('/status')).status).toBe(200)
-    expect((await before.submit('form', { from: 'ada', to: 'grace', cents: 1 })).text('output')).toBe('Paid.')
+    expect((await before.submit('form', { to: 'grace', cents: 1 })).text('output')).toBe('Paid.')
     expect(await accounts(app)).toEqual(['ada: 999', 'grace: 1'])
   })
 

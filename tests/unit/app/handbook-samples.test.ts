@@ -81,7 +81,7 @@ const STALE: Readonly<Record<string, readonly (readonly [now: string, before: st
   ],
   'docs/postgres.md': [
     ['retryAfter: 5', 'retry: 5', `'retry' does not exist in type 'UnavailableOptions'`],
-    ['input: { from, to, cents }', 'input: { from, to, amount }', `Property 'amount' does not exist`],
+    ['input: { to, cents }', 'input: { to, amount }', `Property 'amount' does not exist`],
   ],
   'docs/routes.md': [
     ['layoutLoader: ', 'layoutData: ', `to type 'never'`],

@@ -98,7 +98,7 @@ export interface DeclaredAction extends NamedAction {
  * import { z } from 'zod'
  *
  * export const add = action({
- *   input: z.object({ name: z.string().min(1) }),
+ *   input: z.object({ name: z.string().min(1).max(80) }),
  *   async handler({ input, revalidate }) {
  *     await addMill(input.name, 1)
  *     revalidate('mills')
