@@ -337,6 +337,7 @@ describe('signing in by another service', () => {
       const { callback, cookie } = await visitProvider()
       const answer = await finish(callback, cookie)
       expect(answer.headers.get('location')).toBe('/sign-in?oauth=known')
+      expect((await createVisitor(origin).get('/sign-in?oauth=known')).html).toContain('Sign in with your password, or')
       expect(answer.headers.getSetCookie().join()).not.toContain('__Host-session=')
     }
   })

@@ -1,5 +1,5 @@
 /** Runs the worked examples of the guides for those who come from other frameworks, as the guides print them. */
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createTestApp, type TestApp } from 'millrace/testing'
@@ -22,6 +22,8 @@ export const routes = defineRoutes({
   'src/app/home.tsx': 'export default () => <h1>Mills</h1>\n',
   'src/app/document.tsx': 'export const Document = ({ children }) => <html><body>{children}</body></html>\n',
   'src/app/app.ts': `import { defineApp } from 'millrace/server'
+import { Document } from './document.tsx'
+import { routes } from './routes.ts'
 
 export default defineApp({ routes, document: Document })
 `,
@@ -64,8 +66,6 @@ async function movedFrom(guide: string): Promise<TestApp> {
     blocks.filter(({ language }) => language === 'ts' || language === 'tsx').map(({ code }) => code),
   )
   const file = join(root, 'src/app/app.ts')
-  const imports = "import { Document } from './document.tsx'\nimport { routes } from './routes.ts'\n"
-  await writeFile(file, imports + (await readFile(file, 'utf8')))
   const { default: application } = (await import(file)) as { default: AppDefinition }
   return createTestApp(application)
 }

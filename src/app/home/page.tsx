@@ -95,7 +95,7 @@ export default function HomePage({ data }: Props) {
                 </p>
                 <pre>
                   <code>
-                    {`npm ci && npm run package\nnpx --package ./millrace-${release.version}.tgz millrace new my-app`}
+                    {`npm ci && npm run package\nnpx --package ./millrace-${release.version}.tgz millrace new ../my-app`}
                   </code>
                 </pre>
               </div>

@@ -66,6 +66,16 @@ describe.skipIf(missing.length > 0)('an application on PostgreSQL', () => {
     await expect.poll(async () => (await sql(url, open))[0]?.['open'], { timeout: 10_000 }).toBe(0)
   })
 
+  test('a start waits for the migrations of another instance for longer than statements may take', async () => {
+    const { app, url } = await opened()
+    await using other = await connected(url)
+    await other.query('SELECT pg_advisory_lock(20261)')
+    const held = other.query('SELECT pg_sleep(5.5), pg_advisory_unlock(20261)')
+    await app.start()
+    await held
+    expect(await accounts(app)).toEqual(['ada: 1000', 'grace: 0'])
+  }, 30_000)
+
   test('a transaction happens in whole or not at all', async () => {
     const { app } = await opened()
     expect((await pay(app, { from: 'ada', to: 'grace', cents: 300 })).text('output')).toBe('Paid.')

@@ -74,7 +74,7 @@ const FORMS: readonly Form[] = [
   { look: /^async handler\(/m, before: 'export const save = action({ input: millSchema, ', after: '})' },
   { look: /^</m, before: 'export const element = ' },
   {
-    look: /^export default defineApp\(/m,
+    look: /(?<!^import { Document }[^]*)^export default defineApp\(/m,
     path: 'src/app/app.ts',
     before: `import { Document } from './document.tsx'; import { routes } from './routes.ts'; `,
   },
