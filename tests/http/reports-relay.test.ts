@@ -126,6 +126,19 @@ describe('what goes along to the service', () => {
     ])
   })
 
+  test('is no query in a message of the router either, as former builds have sent it', async () => {
+    const { sink, report } = await startReportServer()
+    const event = (value: string) => ({ event_id: 'e', exception: { values: [{ type: 'Error', value }] } })
+    const theirs = event('Failed to fetch /mills?name=their-own')
+    await report([
+      ['event', event('Failed to load route data: /mills?token=secret-canary')],
+      ['event', theirs],
+    ])
+    await sink.until(({ requests }) => requests.length === 1)
+    const items = sink.requests[0]?.envelope?.items.map(({ payload }) => JSON.parse(payload.toString()) as unknown)
+    expect(items).toEqual([event('Failed to load route data: /mills'), theirs])
+  })
+
   test('names the client that trusted proxies name', async () => {
     const { sink, report } = await startReportServer({ TRUST_PROXY: '127.0.0.1' })
     await report(undefined, { 'X-Forwarded-For': '198.51.100.1, 203.0.113.9' })

@@ -22,9 +22,9 @@ export interface PageFailure {
   /** The browser's message if it provides no value; for a resource, its URL. */
   readonly message?: string
   /** URL of the script, or name of the element. */
-  readonly file?: string
-  readonly line?: number
-  readonly column?: number
+  readonly filename?: string
+  readonly lineno?: number
+  readonly colno?: number
   /** Component stack from React. */
   readonly stack?: string | null | undefined
   /** Seconds since the epoch, as the service expects; `add` fills it in. */

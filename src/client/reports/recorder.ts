@@ -15,9 +15,16 @@ export function startRecorder(page: Window & typeof globalThis & ReportingPage, 
     settings,
     kept,
     add(failure) {
-      const { thrown, file } = failure as PageFailure & { readonly thrown?: { readonly digest?: string } | null }
+      const { thrown, kind, filename } = failure as PageFailure & {
+        readonly thrown?: { readonly digest?: string } | null
+      }
       // The server has reported a failure with a digest; and a page works without an image.
-      if (thrown?.digest || file === 'img' || kept[MOST_KEPT] || kept.some((one) => thrown && one.thrown === thrown))
+      if (
+        thrown?.digest ||
+        (kind === 'resource' && !/script|link/.test(filename as string)) ||
+        kept[MOST_KEPT] ||
+        kept.some((one) => thrown && one.thrown === thrown)
+      )
         return
       kept.push({ at: Date.now() / 1_000, ...failure })
     },
@@ -39,8 +46,8 @@ export function startRecorder(page: Window & typeof globalThis & ReportingPage, 
       const { src, href, localName } = target as HTMLScriptElement & HTMLLinkElement
       reports.add(
         target === page
-          ? { kind: 'error', thrown: error, message, file: filename, line: lineno, column: colno }
-          : { kind: 'resource', message: src || href, file: localName },
+          ? { kind: 'error', thrown: error, message, filename, lineno, colno }
+          : { kind: 'resource', message: src || href, filename: localName },
       )
     },
     true,
@@ -54,11 +61,10 @@ export function startRecorder(page: Window & typeof globalThis & ReportingPage, 
 
   function send({ at, message, thrown }: PageFailure): void {
     const { name, message: value, stack } = (thrown ?? {}) as Error
-    const [, trace_id, span_id] =
-      /sentry-trace.*?(\w{32})-(\w{16})/.exec(JSON.stringify(performance.getEntries())) ?? []
+    const [, trace_id, span_id] = /sentry-trace.*?(\w+)-(\w+)/.exec(JSON.stringify(performance.getEntries())) ?? []
     navigator.sendBeacon(
       settings.tunnel,
-      // The settings that the server has written need no escaping.
+      // The settings that the server has written need no escaping. The relay removes queries from URLs in the rest.
       `{"dsn":"${settings.dsn}"}\n{"type":"event"}\n${JSON.stringify({
         timestamp: at,
         platform: 'javascript',
@@ -70,8 +76,7 @@ export function startRecorder(page: Window & typeof globalThis & ReportingPage, 
         },
         contexts: trace_id && { trace: { trace_id, span_id } },
         exception: { values: [{ type: name ?? 'Error', value: value ?? message ?? String(thrown) }] },
-        // Inline scripts are named by the page's URL.
-        extra: { stack: stack?.replaceAll(location.search, '') },
+        extra: { stack },
       })}`,
     )
   }

@@ -19,7 +19,7 @@ import type { ReportSettings } from '../../shared/reports/report-settings.ts'
 import { nameScripts } from './name-scripts.ts'
 import { pageTransport } from './page-transport.ts'
 import { rateSpan, rateTransaction } from './rate-vitals.ts'
-import { crumbWithoutQueries, eventWithoutQueries } from './without-queries.ts'
+import { eventWithoutQueries } from './without-queries.ts'
 
 /** Milliseconds; the defaults of the service's own SDK. */
 const IDLE_TIMEOUT_MS = 1_000
@@ -83,7 +83,7 @@ export function createPageClient(window: Window & typeof globalThis, settings: R
       urlQueryParams: false,
       stackFrameVariables: false,
     },
-    beforeBreadcrumb: (breadcrumb) => (isNoise(breadcrumb, tunnel) ? null : crumbWithoutQueries(breadcrumb)),
+    beforeBreadcrumb: (breadcrumb) => (isNoise(breadcrumb, tunnel) ? null : breadcrumb),
     beforeSend(event) {
       const reported = reportableEvent(event, withoutBasePath(tunnel))
       return reported === undefined ? null : nameScripts(eventWithoutQueries(reported), location.origin + ASSETS)

@@ -14,7 +14,7 @@ export function createFailureReporter(client: BrowserClient, route: () => string
   const known = new WeakSet<object>()
 
   return (failure: PageFailure): void => {
-    const { kind, thrown, message = '', file = '' } = failure
+    const { kind, thrown, message = '', filename: file = '' } = failure
     if (kind === 'resource' && !VITAL_ELEMENTS.has(file)) {
       addBreadcrumb({ category: 'resource', level: 'warning', message: `${file} did not load`, data: { url: message } })
       return
@@ -42,9 +42,9 @@ function scopeOf({ at, stack, kind }: PageFailure, route: string | undefined): S
 }
 
 /** Browsers provide no error for scripts of other sites, and for files that did not load. */
-function plainEvent({ kind, message = '', file, line, column }: PageFailure, mechanism: object) {
-  const value = kind === 'resource' ? `Failed to load ${file}: ${message.replace(/[?#].*/s, '')}` : message
-  const frames = line === undefined ? [] : [{ filename: file ?? '', lineno: line, colno: column ?? 0, in_app: true }]
+function plainEvent({ kind, message = '', filename = '', lineno, colno = 0 }: PageFailure, mechanism: object) {
+  const value = kind === 'resource' ? `Failed to load ${filename}: ${message}` : message
+  const frames = lineno === undefined ? [] : [{ filename, lineno, colno, in_app: true }]
   return {
     level: 'error',
     exception: { values: [{ type: 'Error', value, mechanism, stacktrace: { frames } }] },

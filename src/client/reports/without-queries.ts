@@ -1,50 +1,27 @@
-import type { Breadcrumb, Event } from '@sentry/react'
+import type { Event } from '@sentry/react'
+import { withoutUrlSecrets } from '../../shared/reports/url-secrets.ts'
 
-/** A URL or path, optionally after a method. */
-const ADDRESS = /^(?:[A-Z]+ )?(?:https?:\/)?\//
-/** Up to the position in a stack, or the end. */
-const QUERY_IN_STACK = /[?#]\S*?(?=:\d|[\s)]|$)/g
+/** Attributes that are nothing but a query or a fragment. */
+const QUERY_NAME = /^(?:http|url)\.(?:query|fragment)$|^query_string$/
 
-type Attributes = Readonly<Record<string, unknown>>
-
-/** A URL without its query and fragment, which may contain private data; any other text unchanged. */
-function withoutQuery(text: string): string {
-  return ADDRESS.test(text) ? text.replace(/[?#].*/s, '') : text
-}
-
-/** A breadcrumb without queries in its URLs. */
-export function crumbWithoutQueries(breadcrumb: Breadcrumb): Breadcrumb {
-  const { data } = breadcrumb
-  return data === undefined ? breadcrumb : { ...breadcrumb, data: cut(data) }
-}
+/** The SDK's own objects, which are not sent. */
+const UNSENT = 'sdkProcessingMetadata'
 
 /**
- * Removes the queries from an event, an error or a transaction: in the page's URL, in the files of stacks, and in spans
- * of scripts and requests. The SDK removes some queries, but not all: inline scripts are named by the page's URL.
- * Messages are unchanged.
+ * Removes queries and fragments from all URLs in an event, an error or a transaction: also from messages, in which errors
+ * of the router and of browsers name what did not load, and from breadcrumbs. The SDK removes some queries, but not all.
  */
 export function eventWithoutQueries<Reported extends Event>(event: Reported): Reported {
-  const { request, exception, spans } = event
-  if (request?.url !== undefined) request.url = withoutQuery(request.url)
-  for (const { stacktrace } of exception?.values ?? []) {
-    for (const frame of stacktrace?.frames ?? []) {
-      if (frame.filename !== undefined) frame.filename = withoutQuery(frame.filename)
-    }
-  }
-  const { trace, react } = event.contexts ?? {}
-  if (trace?.data !== undefined) trace.data = cut(trace.data)
-  const stack = react?.['componentStack']
-  if (react !== undefined && typeof stack === 'string') react['componentStack'] = stack.replace(QUERY_IN_STACK, '')
-  for (const span of spans ?? []) {
-    span.data = cut(span.data) as typeof span.data
-    if (span.description !== undefined) span.description = withoutQuery(span.description)
-  }
-  return event
+  return cut(event)
 }
 
-function cut(attributes: Attributes): Record<string, unknown> {
-  const entries = Object.entries(attributes)
+/** The SDK has made plain data of all values, but for its own objects. */
+function cut<Value>(value: Value): Value {
+  if (typeof value === 'string') return withoutUrlSecrets(value) as Value
+  if (Array.isArray(value)) return value.map(cut) as Value
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([name]) => !QUERY_NAME.test(name))
   return Object.fromEntries(
-    entries.map(([name, value]) => [name, typeof value === 'string' ? withoutQuery(value) : value]),
-  )
+    entries.map(([name, one]) => [name, name === UNSENT ? one : (cut(one) as unknown)]),
+  ) as Value
 }

@@ -82,6 +82,41 @@ describe('no query and no fragment leaves the page', () => {
     })
   })
 
+  test('in messages, tags, breadcrumbs and causes, whatever site they are of', async () => {
+    const event = await page().report({
+      message: 'Loaded https://ann:hidden@other.example/a?b=hidden, then (/c#hidden).',
+      tags: { way: '/d?hidden' },
+      extra: { deep: { urls: ['data:text/css;base64,hidden', `blob:${SECRET}`] } },
+      breadcrumbs: [
+        { category: 'navigation', data: { from: '/e?hidden', to: '/f' } },
+        { category: 'console', message: 'Failed to load route data: /g?hidden', data: { arguments: ['/g?hidden'] } },
+      ],
+      exception: {
+        values: [
+          { type: 'TypeError', value: `Failed to fetch dynamically imported module: ${SECRET}` },
+          { type: 'RouteLoadError', value: 'Failed to load route data: /guestbook?token=hidden' },
+          {
+            type: 'Error',
+            value: 'Minified React error #418; visit https://react.dev/errors/418?args[]=HTML for more',
+          },
+        ],
+      },
+    })
+    expect(JSON.stringify(event)).not.toContain('hidden')
+    expect(event).toMatchObject({
+      message: 'Loaded https://other.example/a, then (/c).',
+      tags: { way: '/d' },
+      extra: { deep: { urls: ['data:text/css', `blob:${PAGE}`] } },
+      exception: {
+        values: [
+          { value: `Failed to fetch dynamically imported module: ${PAGE}` },
+          { value: 'Failed to load route data: /guestbook' },
+          { value: 'Minified React error #418; visit https://react.dev/errors/418?args[]=HTML for more' },
+        ],
+      },
+    })
+  })
+
   test('in a transaction, whose spans tell of scripts and requests', async () => {
     const span = { trace_id: 't', span_id: 's', start_timestamp: 1, timestamp: 2 }
     const event = await page().report({

@@ -59,7 +59,7 @@ describe('a failure', () => {
 
   test('without an error object is told by the browser’s words', () => {
     const { report, reported } = reporter()
-    report({ kind: 'error', message: 'Script error.', file: '', line: 0 })
+    report({ kind: 'error', message: 'Script error.', filename: '', lineno: 0 })
     expect(reported).toMatchObject([{ kind: 'error', handled: false }])
   })
 })

@@ -1,6 +1,6 @@
 /**
- * Removes from an envelope what is never reported, because clients of former builds still send it, and also cookies and
- * credentials. Items that cannot be checked pass: payloads other than JSON, unknown types, and payloads above the
+ * Removes from an envelope what is never reported, because clients of former builds still send it, and also cookies,
+ * credentials, and queries in URLs of Millrace's own browser code. Items that cannot be checked pass: payloads other than JSON, unknown types, and payloads above the
  * limit.
  */
 import { reportableEvent } from '../../../shared/reports/reportable-event.ts'
@@ -8,6 +8,7 @@ import { isReportableSpan, reportableSpans } from '../../../shared/reports/repor
 import { isRecord } from '../../../shared/reports/json-values.ts'
 import { eventWithoutCredentials, spansWithoutCredentials, spanWithoutCredentials } from './credentials.ts'
 import { EnvelopeError, withPayload, type EnvelopeItem } from './envelope.ts'
+import { eventWithoutUrlSecrets } from './event-urls.ts'
 import { countValues, isNestedDeeply } from './json-members.ts'
 
 /**
@@ -91,7 +92,7 @@ function judgeItem(item: EnvelopeItem, { relayPath, keepsErrors }: EnvelopeFilte
   const typed = item.type === 'transaction' ? { ...value, type: 'transaction' } : value
   const reportable = keepsErrors && typed['type'] !== 'transaction' ? typed : reportableEvent(typed, relayPath)
   if (reportable === undefined) return undefined
-  const kept = eventWithoutCredentials(reportable)
+  const kept = eventWithoutUrlSecrets(eventWithoutCredentials(reportable))
   return kept === typed ? item : withPayload(item, written(kept))
 }
 

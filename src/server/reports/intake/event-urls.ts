@@ -1,0 +1,35 @@
+/**
+ * Removes what is private in the URLs that Millrace's own browser code puts into events: the recorder's are whole, to
+ * save bytes in every document, and former builds wrote them into messages of the router. What applications write into events
+ * of their SDK is theirs.
+ */
+import { isRecord } from '../../../shared/reports/json-values.ts'
+import { withoutUrlSecrets } from '../../../shared/reports/url-secrets.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** `RouteLoadError`, `RedirectLoopError`. */
+const ROUTER_MESSAGE = /^(?:Failed to load (?:script|stylesheet|route data): |Too many redirects from )/
+
+/** An event without them; the same object if it has none. */
+export function eventWithoutUrlSecrets(event: Json): Json {
+  const { exception, extra } = event
+  if (!isRecord(exception) || !Array.isArray(exception['values'])) return event
+  const isRecorders = event['platform'] === 'javascript' && event['event_id'] === undefined
+  const former: readonly unknown[] = exception['values']
+  const values = former.map((one) => {
+    const { value } = isRecord(one) ? one : {}
+    const isOurs = typeof value === 'string' && (isRecorders || ROUTER_MESSAGE.test(value))
+    return isOurs ? changed(one as Json, 'value', withoutUrlSecrets(value)) : one
+  })
+  const stack = isRecorders && isRecord(extra) ? extra['stack'] : undefined
+  const pure = values.every((one, at) => one === former[at]) ? event : { ...event, exception: { ...exception, values } }
+  return typeof stack === 'string'
+    ? changed(pure, 'extra', changed(extra as Json, 'stack', withoutUrlSecrets(stack)))
+    : pure
+}
+
+/** The same object if the member is equal. */
+function changed(object: Json, name: string, value: unknown): Json {
+  return object[name] === value ? object : { ...object, [name]: value }
+}
