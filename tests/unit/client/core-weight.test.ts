@@ -20,13 +20,13 @@ const FIRST_LOAD_LIMIT_BYTES = 4745
 const TOTAL_LIMIT_BYTES = 27_710
 
 // What pages load that have forms.
-const ACTIONS_LIMIT_BYTES = 3210
+const ACTIONS_LIMIT_BYTES = 3310
 
 // What they load ahead, after everything else, for the moment when nothing can be loaded.
-const TROUBLES_LIMIT_BYTES = 3040
+const TROUBLES_LIMIT_BYTES = 3095
 
 // What pages load with something to type in, after everything else.
-const DRAFTS_LIMIT_BYTES = 2631
+const DRAFTS_LIMIT_BYTES = 2660
 
 // No other script is as large by far.
 const LEAST_REACT_BYTES = 150_000

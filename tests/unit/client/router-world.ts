@@ -58,6 +58,7 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
   const window = {
     navigator: { onLine: true },
     document: {
+      addEventListener: () => undefined,
       get baseURI() {
         return location.href
       },
