@@ -33,8 +33,10 @@ const CHAPTERS = [
   'upgrading',
 ]
 
-/** Paths of this site that a visitor may have meant. */
+/** Paths of pages of this site that a visitor may have meant. */
 export const ADDRESSES: readonly string[] = [
   ...CHAPTERS.map((chapter) => `/docs/${chapter}`),
-  ...LAB_GROUPS.flatMap(({ entries }) => entries.map(({ href }) => href.replace(/\?.*$/, ''))),
+  ...LAB_GROUPS.filter(({ id }) => id !== 'resources').flatMap(({ entries }) =>
+    entries.map(({ href }) => href.replace(/\?.*$/, '')),
+  ),
 ]

@@ -22,6 +22,11 @@ test.for([
   expect(nearMatches(path, ADDRESSES)[0]).toBe(meant)
 })
 
+test('an address without a page, such as an event stream, is not named', () => {
+  expect(nearMatches('/lab/guestbook/event', ADDRESSES)).toEqual(['/lab/guestbook'])
+  expect(nearMatches('/lab/feed', ADDRESSES)).toEqual([])
+})
+
 test('few are named for any path, and only what may be read of it counts', () => {
   expect(nearMatches('/crash/render/client/late/part/loader', ADDRESSES).length).toBe(4)
   expect(nearMatches(`/${'x/'.repeat(500)}routes`, ADDRESSES)).toEqual([])
