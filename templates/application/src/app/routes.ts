@@ -6,8 +6,8 @@ export const routes = defineRoutes({
     page: () => import('./home-page.tsx'),
     error: () => import('./fallbacks/error.tsx'),
     notFound: () => import('./fallbacks/not-found.tsx'),
-    forbidden: () => import('./fallbacks/not-found.tsx'),
-    unauthorized: () => import('./fallbacks/not-found.tsx'),
+    forbidden: () => import('./fallbacks/forbidden.tsx'),
+    unauthorized: () => import('./fallbacks/unauthorized.tsx'),
   },
   '/mills/[id]': {
     page: () => import('./mills/page.tsx'),
