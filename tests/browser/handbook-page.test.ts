@@ -40,15 +40,21 @@ describe('a chapter', () => {
       all.map((block) => {
         const box = block.querySelector('button')?.getBoundingClientRect()
         const code = block.querySelector('pre')?.getBoundingClientRect()
+        const text = document.createRange()
+        text.selectNodeContents(block.querySelector('pre > code') ?? block)
+        const firstLine = text.getBoundingClientRect().top
         const isAbove = block.matches('figure')
         return {
-          isTop: box && code && (isAbove ? box.bottom <= code.top + 1 : Math.abs(box.top - code.top) < 10),
+          isTop: box && code && (isAbove ? box.bottom <= code.top + 1 : Math.abs(box.top - code.top) < 24),
+          isBesideText: box && box.bottom <= firstLine + 2,
           isLarge: box && box.width >= 44 && box.height >= 44,
         }
       }),
     )
     expect(blocks.length).toBeGreaterThan(3)
-    expect(blocks.filter(({ isTop, isLarge }) => isTop !== true || isLarge !== true)).toEqual([])
+    expect(
+      blocks.filter(({ isTop, isBesideText, isLarge }) => isTop !== true || isBesideText !== true || isLarge !== true),
+    ).toEqual([])
   })
 
   browserTest('keeps the search in sight beside a chapter that is far down in the list', async ({ open }) => {
@@ -64,6 +70,13 @@ describe('a chapter', () => {
     const scrolled = () => current.evaluate((one) => one.closest('nav')?.parentElement?.scrollTop ?? 0)
     await expect.poll(scrolled).toBeGreaterThan(0)
     expect(await inSight(page.getByRole('searchbox'))).toBe(true)
+
+    await page.goto('/docs')
+    const gap = await page.locator('search').evaluate((search) => {
+      const field = search.querySelector('form')?.getBoundingClientRect().bottom ?? Infinity
+      return (document.querySelector('nav[aria-label="Chapters"]')?.getBoundingClientRect().top ?? 0) - field
+    })
+    expect(gap, 'between the search and the chapters').toBeGreaterThanOrEqual(24)
   })
 
   browserTest('marks the section on screen in its contents, also for a link into it', async ({ open }) => {
