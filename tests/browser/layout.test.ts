@@ -148,6 +148,26 @@ browserTest('the tables of the inspector use the width that the window has', asy
   expect(cut).toEqual([])
 })
 
+browserTest.for(['/lab/not-found/late', '/lab/crash/late'])(
+  'the footer of %s stays out of view on a phone when the fallback replaces the page',
+  async (path, { open }) => {
+    const page = await open({ context: { viewport: { width: 390, height: 844 } }, allow: [/./] })
+    await page.addInitScript(() => {
+      const moved: string[] = []
+      Object.assign(window, { moved })
+      new PerformanceObserver((list) => {
+        for (const shift of list.getEntries() as (PerformanceEntry & { sources: { node: Element | null }[] })[]) {
+          moved.push(...shift.sources.map(({ node }) => node?.className ?? ''))
+        }
+      }).observe({ type: 'layout-shift', buffered: true })
+    })
+    await page.goto(path)
+    await page.locator('.fallback').waitFor()
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+    expect(await page.evaluate(() => (window as unknown as { moved: string[] }).moved)).not.toContain('site-footer')
+  },
+)
+
 browserTest('all controls of a new application look alike', async ({ open }) => {
   const page = await open()
   const style = await readFile(new URL('../../templates/application/src/app/styles.css', import.meta.url), 'utf8')
