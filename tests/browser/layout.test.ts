@@ -151,7 +151,11 @@ browserTest('the tables of the inspector use the width that the window has', asy
 browserTest.for(['/lab/not-found/late', '/lab/crash/late'])(
   'the footer of %s stays out of view on a phone when the fallback replaces the page',
   async (path, { open }) => {
-    const page = await open({ context: { viewport: { width: 390, height: 844 } }, allow: [/./] })
+    const allow = [
+      /^console\.error: .*The server failed to provide this value/s,
+      /^uncaught: (?:$|Minified React error #419;)/,
+    ]
+    const page = await open({ context: { viewport: { width: 390, height: 844 } }, allow })
     await page.addInitScript(() => {
       const moved: string[] = []
       Object.assign(window, { moved })
