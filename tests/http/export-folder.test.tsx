@@ -73,6 +73,26 @@ describe('the folder', () => {
   })
 })
 
+test('a slug takes no name of what exports keep in the folder, or make for themselves', async () => {
+  const { folder, names, read } = await temporaryFolder()
+  await mkdir(folder)
+  await writeFile(join(folder, 'CNAME'), 'example.com')
+  const ids = ['CNAME', '.millrace-export.part-x', '.DS_Store', 'cname', 'fine']
+  const routes = {
+    '/[id]': { page: hello, loader: moduleOf({ paths: () => ids.map((id) => ({ id })) }) },
+    '/below/[id]': { page: hello, loader: moduleOf({ paths: () => [{ id: 'CNAME' }] }) },
+  }
+  const { leftOut } = await exported(folder, { routes }, { isPartial: true })
+  expect(leftOut.map(({ what }) => what)).toEqual([
+    '/.DS_Store (/[id])',
+    '/.millrace-export.part-x (/[id])',
+    '/CNAME (/[id])',
+    '/cname (/[id])',
+  ])
+  expect(await names()).toEqual(expect.arrayContaining(['CNAME', 'below/CNAME/index.html', 'fine/index.html']))
+  expect(await read('CNAME')).toBe('example.com')
+})
+
 test('names that cannot be files, and errors of one page, are faults of that page', async () => {
   const { folder } = await temporaryFolder()
   const deep = join(folder, ...Array.from({ length: 6 }, () => 'y'.repeat(200)))

@@ -3,6 +3,9 @@ import { decodeSegment } from '../../shared/route-segment.ts'
 /** Lists the files of an export, so that the next one knows what it may replace. */
 export const MARKER = '.millrace-export.json'
 
+/** Begins the name of the folder that holds the files until all are there. */
+export const STAGING = '.millrace-export.part-'
+
 /** Bytes of one name in the usual file systems. */
 const MOST_NAME_BYTES = 255
 /** Bytes of a whole path there, less what is left for the folder of the site. */
@@ -46,12 +49,19 @@ export function nameOf(path: string): string | PlaceFault {
   const names: string[] = []
   for (const segment of path.split('/').slice(1)) {
     const name = decodeSegment(segment)
-    const fault = name === undefined ? 'it does not decode' : faultOf(name)
+    const fault =
+      name === undefined ? 'it does not decode' : ((names.length === 0 ? topFaultOf(name) : undefined) ?? faultOf(name))
     if (fault !== undefined && path !== '/') return { fault }
     names.push(name ?? '')
   }
   const all = names.join('/')
   return Buffer.byteLength(all) > MOST_PATH_BYTES ? { fault: `it is longer than ${MOST_PATH_BYTES} bytes` } : all
+}
+
+/** Names in the folder of the site that exports keep, or make for themselves. */
+function topFaultOf(name: string): string | undefined {
+  if (!/^CNAME$/i.test(name) && !name.startsWith(STAGING)) return undefined
+  return `'${name}' in the folder of a site is not a file of the site`
 }
 
 function faultOf(name: string): string | undefined {
@@ -60,6 +70,7 @@ function faultOf(name: string): string | undefined {
   if (name === '.' || name === '..') return `'${name}' would lead out of its folder`
   // oxlint-disable-next-line no-control-regex -- just these
   if (/[/\\\u0000-\u001f\u007f]/.test(name)) return `${JSON.stringify(name)} has a slash or a control character`
+  if (name === '.DS_Store') return `'${name}' is a file of the Finder, which exports keep`
   return Buffer.byteLength(name) > MOST_NAME_BYTES ? `a name of it is longer than ${MOST_NAME_BYTES} bytes` : undefined
 }
 

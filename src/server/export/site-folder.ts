@@ -1,9 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { MARKER } from './file-names.ts'
+import { MARKER, STAGING } from './file-names.ts'
 
-/** The files until all are there, each export's own. Beside them, because a rename works within one file system. */
-const STAGING = '.millrace-export.part-'
 /** What hosts and desktops put beside a site. */
 const OF_OTHERS = /^(?:CNAME|\.nojekyll|(?:.*\/)?\.DS_Store)$/
 
