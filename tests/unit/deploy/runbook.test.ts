@@ -9,6 +9,7 @@ const COMMANDS = /^(?:apt-get|chown|curl|docker|kubectl|listen|node|np[mx]|opens
 /** Words of others: Redis, Linux, Kubernetes, Node. */
 const FOREIGN = new Set([
   'OOM',
+  'USER', // of a Dockerfile
   'READONLY',
   'NOAUTH',
   'WRONGPASS',
