@@ -47,7 +47,7 @@ export async function embed({ server, env = process.env }: Omit<MillraceOptions,
     app.admission.sample(reading)
     app.telemetry.load(reading)
   })
-  const unguard = guardHost(log)
+  const unguard = guardHost()
   const ignored = HOSTS_VARIABLES.filter((name) => env[name])
   if (ignored.length > 0) log.info({ ignored }, 'inside of another server these variables are ignored')
   if (built.hasProxies) log.info({ off: ['WebSockets'] }, 'inside of another server, rewrites do not forward these')

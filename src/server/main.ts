@@ -108,7 +108,7 @@ async function serve(self: ServerProcess, member?: Membership): Promise<void> {
     if (!isOfLeftRequest(thrown)) onFatal(thrown)
   })
   process.on('unhandledRejection', (thrown) => {
-    if (!isOfRequest(thrown, app.log)) onFatal(thrown)
+    if (!isOfRequest(thrown)) onFatal(thrown)
   })
 
   // The application's own start first: no request is answered before it.

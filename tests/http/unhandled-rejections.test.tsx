@@ -52,7 +52,7 @@ function listen(): void {
   const others = process.listeners('unhandledRejection')
   process.removeAllListeners('unhandledRejection')
   process.on('unhandledRejection', (thrown) => {
-    if (!isOfRequest(thrown, app.app.log)) fatal.push(thrown)
+    if (!isOfRequest(thrown)) fatal.push(thrown)
   })
   onTestFinished(() => {
     process.removeAllListeners('unhandledRejection')
@@ -199,8 +199,7 @@ describe('in a host', () => {
     const raised: unknown[] = []
     process.removeAllListeners('uncaughtException')
     process.on('uncaughtException', (thrown) => raised.push(thrown))
-    // Of two applications, the other one is asked first.
-    const unguard = [guardHost({ error: () => undefined } as never), guardHost(app.app.log)]
+    const unguard = [guardHost(), guardHost()]
     expect(process.listenerCount('unhandledRejection')).toBe(1)
     await request(app.app).get('/component').expect(200)
     expect(await failures()).toMatchObject([{ place: 'unawaited' }])

@@ -2,23 +2,18 @@
  * Rejections of promises that nothing handles. One of a request's code is a failure of that request, logged and reported
  * once; any other leaves the process in an unknown state.
  */
-import type { Logger } from 'pino'
-import { describeThrown } from '../request/answer/failure.ts'
 import { currentScope } from '../request/request-scope.ts'
 import { isOfLeftRequest } from './left-request.ts'
-
-type FailureLog = Pick<Logger, 'error'>
 
 /**
  * Call it in a listener of `unhandledRejection`.
  * @returns whether it was of a request's code, and is dealt with.
  */
-export function isOfRequest(thrown: unknown, log: FailureLog): boolean {
+export function isOfRequest(thrown: unknown): boolean {
   if (isOfLeftRequest(thrown)) return true
   const scope = currentScope()
   if (scope === undefined) return false
-  if (scope.fail !== undefined) scope.fail(thrown)
-  else log.error({ err: describeThrown(thrown), place: 'unawaited' }, 'uncaught failure')
+  scope.fail(thrown)
   return true
 }
 
@@ -36,10 +31,10 @@ interface HostProcess {
  * without this: Node raises those that no listener hears as uncaught exceptions.
  * @returns ends it.
  */
-export function guardHost(log: FailureLog): () => void {
+export function guardHost(): () => void {
   const host = process as HostProcess
   const embedded = (host[EMBEDDED] ??= listen())
-  const claim: Claim = (thrown) => isOfRequest(thrown, log)
+  const claim: Claim = (thrown) => isOfRequest(thrown)
   embedded.claims.add(claim)
   return () => {
     embedded.claims.delete(claim)

@@ -3,19 +3,16 @@
  * the second fails meanwhile. Visitors can cause that at will, so it is a failure of their request and does not end the
  * process, as one of unknown origin does.
  *
- * Bound: connections and timers that outlive a request keep its scope, but of finished requests only the last 64 keep what
- * they report with.
+ * Connections and timers that outlive a request keep its scope: `fail` of a finished one must not hold its answer.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
-
-const MOST_FINISHED = 64
 
 const scopes = new AsyncLocalStorage<RequestScope>()
 
 /** Code that runs for one request, with everything that it starts. */
 export class RequestScope {
-  /** Logs and reports what was thrown; `undefined` if the request is long over. */
-  fail: ((thrown: unknown) => void) | undefined
+  /** Logs and reports what was thrown. */
+  fail: (thrown: unknown) => void
 
   constructor(fail: (thrown: unknown) => void) {
     this.fail = fail
@@ -29,16 +26,4 @@ export class RequestScope {
 /** The scope of the running code; in a listener for unhandled rejections, that of the code that made the promise. */
 export function currentScope(): RequestScope | undefined {
   return scopes.getStore()
-}
-
-/** @returns notes that the request of a scope is over. */
-export function createFinishedScopes(): (scope: RequestScope) => void {
-  const last: RequestScope[] = []
-  let at = 0
-  return (scope) => {
-    const former = last[at]
-    if (former !== undefined) former.fail = undefined
-    last[at] = scope
-    at = (at + 1) % MOST_FINISHED
-  }
 }

@@ -14,8 +14,8 @@ import type { RequestTrace } from '../request/request-trace.ts'
 import { fill, textsOf } from '../request/answer/texts.ts'
 import { attachContext } from '../request/attached-context.ts'
 import { RequestContext } from '../request/context.ts'
-import { reportFailure } from '../request/answer/failure.ts'
-import { createFinishedScopes, RequestScope } from '../request/request-scope.ts'
+import { reportFailure, reportLateFailure } from '../request/answer/failure.ts'
+import { RequestScope } from '../request/request-scope.ts'
 import { hostOf, passOn } from '../request/host-request.ts'
 import { createRandomText } from '../http/random-text.ts'
 import type { RequestServices } from '../request/context.ts'
@@ -56,7 +56,6 @@ export function openRequest(parts: OpenRequestParts): RequestHandler {
   const { judge, buildId, trustProxy, log, services, reporter, hasMiddleware } = parts
   const newNonce = createRandomText('base64')
   const newId = createRandomText('hex')
-  const noteFinished = createFinishedScopes()
   return (req, res, next) => {
     const startedAt = performance.now()
     const { target: judged, clientAddress, refusal } = judge(req)
@@ -86,7 +85,7 @@ export function openRequest(parts: OpenRequestParts): RequestHandler {
     })
     attachContext(req, context)
     const scope = new RequestScope((thrown) => void reportFailure(thrown, context, 'unawaited'))
-    watch(context, parts, scope, noteFinished)
+    watch(context, parts, scope)
 
     if (refusal !== undefined || target.kind !== 'ok') nameBuild(context, buildId)
     if (refusal !== undefined) {
@@ -150,9 +149,8 @@ function nameBuild({ req, res }: RequestContext, buildId: string): void {
 /** Writes one log line per request, and aborts its work when the client disconnects. */
 function watch(
   context: RequestContext,
-  { requestLog, observe, telemetry }: OpenRequestParts,
+  { requestLog, observe, telemetry, log, reporter }: OpenRequestParts,
   scope: RequestScope,
-  noteFinished: (scope: RequestScope) => void,
 ): void {
   const { req, res } = context
   const { socket } = req
@@ -183,13 +181,18 @@ function watch(
       else if (!req.complete) dropBody(req, res)
       context.finish()
     })
-    noteFinished(scope)
+    scope.fail = lateFailure({ log, reporter, record, clientAddress: context.clientAddress })
     if (trace?.sampled === true) reportTrace(context, trace)
     requestLog(record, context)
     if (switched) return
     observe?.(record)
     telemetry.observe(record)
   })
+}
+
+/** Not written in place: it would keep the request alive with the scope (docs/decisions/0028). */
+function lateFailure(finished: Parameters<typeof reportLateFailure>[1]): RequestScope['fail'] {
+  return (thrown) => reportLateFailure(thrown, finished)
 }
 
 /** The spans of a request that was sampled. */

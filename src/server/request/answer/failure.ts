@@ -1,9 +1,12 @@
 import { hash } from 'node:crypto'
+import type { Logger } from 'pino'
 import { controlFlowDigest } from '../../../shared/control-flow.ts'
 import type { RequestContext } from '../context.ts'
 import { RequestAborted } from '../request-aborted.ts'
 import { judgeThrown } from './judge-thrown.ts'
-import type { FailurePlace } from '../request-reporter.ts'
+import type { ClientAddress } from '../../http/trusted-proxy.ts'
+import type { FailurePlace, ServerReporter } from '../request-reporter.ts'
+import type { RequestRecord } from '../request-record.ts'
 
 /**
  * The only file that decides what the outside may see of an exception: a status and a digest, nothing else. The log
@@ -54,6 +57,25 @@ export function reportFailure(met: unknown, context: RequestContext, place: Fail
   reporter?.failed(thrown, digest, place, { requestId, req, route, trace, clientAddress, aborted, sent })
   telemetry?.failed(thrown, digest)
   return digest
+}
+
+/** Facts of a finished request, without what its answer holds. */
+interface FinishedRequest {
+  readonly log: Pick<Logger, 'error'>
+  readonly reporter: ServerReporter | undefined
+  readonly record: Pick<RequestRecord, 'requestId' | 'method' | 'route'>
+  readonly clientAddress: ClientAddress
+}
+
+/** As `reportFailure`, for a promise that has failed after its request was over. */
+export function reportLateFailure(met: unknown, { log, reporter, record, clientAddress }: FinishedRequest): void {
+  const judged = judgeThrown(met)
+  if (judged.kind !== 'failure') return
+  const { thrown } = judged
+  const digest = errorDigest(thrown)
+  const { requestId, method, route } = record
+  log.error({ requestId, err: describeThrown(thrown), digest, place: 'unawaited', route }, 'uncaught failure')
+  reporter?.failed(thrown, digest, 'unawaited', { requestId, req: { method }, route, trace: undefined, clientAddress })
 }
 
 /** For the overlay. Elsewhere no log line has a URL, because URLs contain secrets. */
