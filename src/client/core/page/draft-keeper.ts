@@ -11,7 +11,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   let { kind } = parts
   const { document } = window
   const entries = createDraftEntries(storage, name)
-  const { owners, inherit, learn } = createOwners({ left: lock, back: unlock, changed: drop })
+  const { owners, inherit, learn } = createOwners({ left: lock, back: unlock, changed: change })
   /** What a former visitor has typed in. */
   let foreign: Controls = new WeakSet()
   /** Drafts of the page on screen whose controls are missing. */
@@ -48,8 +48,11 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     shown = at
     for (const one of [at, from]) entries.open.delete(one)
     if (found && kind) entries.open.set(at, { ...found, isTaken: true })
-    // Without a session of the runtime, nobody knows who will be signed in next.
-    if (kind === 'unauthorized' && owners.size === 0) drop()
+    // Without a session of the runtime, nobody knows who will be signed in next: calls ask, and what the page shows stays.
+    if (kind === 'unauthorized' && owners.size === 0) {
+      document.dispatchEvent(new Event('millrace:session'))
+      drop()
+    }
     restore()
   }
 
@@ -66,9 +69,14 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     if (isRestored) show(false)
   }
 
-  /** Calls listen to the event. @param isEmptied whether the page on screen must not show it either. */
-  function drop(isEmptied = false): void {
+  /** A different user has signed in: calls listen to the event. */
+  function change(isEmptied: boolean): void {
     document.dispatchEvent(new Event('millrace:owner'))
+    drop(isEmptied)
+  }
+
+  /** @param isEmptied whether the page on screen must not show it either. */
+  function drop(isEmptied = false): void {
     entries.clear()
     pending.clear()
     foreign = disown(document, typed, isEmptied)
