@@ -11,7 +11,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   let { kind } = parts
   const { document } = window
   const entries = createDraftEntries(storage, name)
-  const { owners, inherit, learn } = createOwners({ left: lock, back: unlock, changed: change })
+  const { owners, inherit, learn } = createOwners({ left: lock, back: unlock, changed: drop })
   /** What a former visitor has typed in. */
   let foreign: Controls = new WeakSet()
   /** Drafts of the page on screen whose controls are missing. */
@@ -49,10 +49,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     for (const one of [at, from]) entries.open.delete(one)
     if (found && kind) entries.open.set(at, { ...found, isTaken: true })
     // Without a session of the runtime, nobody knows who will be signed in next: calls ask, and what the page shows stays.
-    if (kind === 'unauthorized' && owners.size === 0) {
-      document.dispatchEvent(new Event('millrace:session'))
-      drop()
-    }
+    if (kind === 'unauthorized' && owners.size === 0) drop(false, 'millrace:session')
     restore()
   }
 
@@ -69,14 +66,9 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     if (isRestored) show(false)
   }
 
-  /** A different user has signed in: calls listen to the event. */
-  function change(isEmptied: boolean): void {
-    document.dispatchEvent(new Event('millrace:owner'))
-    drop(isEmptied)
-  }
-
-  /** @param isEmptied whether the page on screen must not show it either. */
-  function drop(isEmptied = false): void {
+  /** @param isEmptied whether the page on screen must not show it either. @param news what calls and event streams hear. */
+  function drop(isEmptied: boolean, news = 'millrace:owner'): void {
+    document.dispatchEvent(new Event(news))
     entries.clear()
     pending.clear()
     foreign = disown(document, typed, isEmptied)
