@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { createTestApp, type TestApp, type Visitor } from 'millrace/testing'
 import { findProgram } from '../../support/programs.ts'
 import { startPostgres, type PostgresServer } from '../../support/postgres-server.ts'
+import { startPostgresWire } from '../../support/postgres-wire.ts'
 import { fencedBlocks } from '../../unit/app/handbook-samples.ts'
 import application from '../../fixtures/recipes/postgres/app.ts'
 import { query, transaction } from '../../fixtures/recipes/postgres/database.server.ts'
@@ -37,10 +38,12 @@ describe.skipIf(missing.length > 0)('an application on PostgreSQL', () => {
     const name = `shop_${crypto.randomUUID().replaceAll('-', '')}`
     await sql(postgres.url, `CREATE DATABASE ${name}`)
     const url = new URL(name, `${postgres.url.slice(0, postgres.url.lastIndexOf('/'))}/`).href
-    vi.stubEnv('DATABASE_URL', url)
+    const wire = await startPostgresWire(url)
+    onTestFinished(() => wire[Symbol.asyncDispose]())
+    vi.stubEnv('DATABASE_URL', wire.url)
     const app = createTestApp(application)
     onTestFinished(() => app.stop())
-    return { app, url }
+    return { app, url, wire }
   }
 
   const accounts = async (app: TestApp): Promise<readonly string[]> =>
@@ -143,6 +146,31 @@ describe.skipIf(missing.length > 0)('an application on PostgreSQL', () => {
     })
     await expect(work).rejects.toMatchObject({ name: 'UnavailableError' })
     expect(await accounts(app)).toEqual(['ada: 1000', 'grace: 0'])
+  })
+
+  test('connections that have gone silent are replaced, and what ran on them is told to be off', async () => {
+    const { app, wire } = await opened()
+    const visitor = await signedIn(app, 'ada')
+    const pages = await Promise.all(Array.from({ length: 10 }, () => visitor.get('/accounts')))
+    expect(pages.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
+    wire.silence()
+    const during = await Promise.all([visitor.get('/accounts'), pages[0]?.submit('form', { to: 'grace', cents: 1 })])
+    expect(during.map((page) => page?.status)).toEqual([503, 503])
+    await expect.poll(async () => (await visitor.get('/status')).status, { timeout: 30_000 }).toBe(200)
+    const after = await Promise.all(Array.from({ length: 10 }, () => visitor.get('/accounts')))
+    expect(after.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
+    expect(await accounts(app)).toEqual(['ada: 1000', 'grace: 0'])
+  }, 60_000)
+
+  test('a payment whose outcome nobody knows is told as such, and not made again by the same form', async () => {
+    const { app, wire } = await opened()
+    const page = await (await signedIn(app, 'ada')).get('/accounts')
+    wire.cutAfterCommit()
+    for (const _ of [1, 2]) {
+      const answer = await page.submit('form', { to: 'grace', cents: 100 })
+      expect([answer.status, answer.text('output')]).toEqual([200, expect.stringMatching(/^The database did not say/)])
+    }
+    expect(await accounts(app)).toEqual(['ada: 900', 'grace: 100'])
   })
 
   test('while the database is down visitors get 503 and when to try again; afterwards all goes on', async () => {
