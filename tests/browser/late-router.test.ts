@@ -70,6 +70,8 @@ describe('a page whose router does not come', () => {
     await page.route(ROUTER, (route) => route.abort())
     await page.goto('/docs')
     await page.getByRole('searchbox').fill('loader')
+    await page.getByRole('dialog').getByRole('option').first().waitFor()
+    await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'Lab', exact: true }).first().click()
     await heading(page, 'Lab')
     expect(await page.evaluate(() => history.state)).toBeNull()

@@ -58,7 +58,7 @@ export interface Handbook {
 /** What is made of the files. */
 interface Edition {
   readonly chapters: readonly Chapter[]
-  readonly search: HandbookSearch
+  search(): HandbookSearch
 }
 
 const LAST = Number.MAX_SAFE_INTEGER
@@ -91,7 +91,7 @@ export function createHandbook(folder: string, now: () => number): Handbook {
 
   return {
     chapters: async () => (await edition()).chapters,
-    search: async () => (await edition()).search,
+    search: async () => (await edition()).search(),
   }
 }
 
@@ -111,11 +111,13 @@ async function readEdition(folder: string, names: readonly string[]): Promise<Ed
   const { renderMarkdown } = await import('./markdown.server.ts')
   const read = await Promise.all(names.map(async (name) => readFrom(name, await readFile(join(folder, name), 'utf8'))))
   const sources = withExplanations(read.toSorted(compareChapters))
-  const sections = sources.filter(({ order }) => order !== LAST).flatMap((source) => sectionsOf(source).map(asSection))
+  const sections = lazily(() =>
+    sources.filter(({ order }) => order !== LAST).flatMap((source) => sectionsOf(source).map(asSection)),
+  )
   const links = exportLinks(sources)
   return {
     chapters: sources.map((source) => asChapter(source, (body) => renderMarkdown(body, links))),
-    search: { index: createSearchIndex(sections), json: JSON.stringify(sections) },
+    search: lazily(() => ({ index: createSearchIndex(sections()), json: JSON.stringify(sections()) })),
   }
 }
 
@@ -146,10 +148,22 @@ function asChapter(
   { name, title, group, order, body }: ChapterSource,
   render: (body: string) => ReturnType<typeof renderMarkdown>,
 ): Chapter {
-  const slug = name === 'index' ? '' : name
-  const rendered = render(body)
-  const { headings } = rendered
-  return { slug, path: chapterPath(name), title, group, order, body, html: html(rendered.html), headings }
+  const rendered = lazily(() => render(body))
+  return {
+    ...{ slug: name === 'index' ? '' : name, path: chapterPath(name), title, group, order, body },
+    // A visit renders the chapter that it shows: all of them would hold the server up after each start.
+    get html() {
+      return html(rendered().html)
+    },
+    get headings() {
+      return rendered().headings
+    },
+  }
+}
+
+function lazily<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined
+  return () => (made ??= { value: make() }).value
 }
 
 /** Path of a chapter by its file's path without the ending. */
