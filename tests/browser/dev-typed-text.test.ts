@@ -46,7 +46,7 @@ async function expectFilled(page: Page): Promise<void> {
 }
 
 browserTest('what is typed stays when a save loads the document again', async ({ project, open }) => {
-  const page = await open({ allow: [/500/] })
+  const page = await open()
   await page.goto(project.dev.url)
   await untilAlive(page)
   const app = join(project.root, 'src/app')
@@ -67,8 +67,14 @@ browserTest('what is typed stays when a save loads the document again', async ({
     ),
   )
   await expectKept(() => project.replace('app.ts', 'defineApp', 'defineApp /* again */'))
+  await page.close() // before its server is gone
+})
 
-  // A page that fails comes between.
+browserTest('what is typed stays when a page that fails comes between', async ({ project, open }) => {
+  const page = await open({ allow: [/500/] })
+  await page.goto(project.dev.url)
+  await untilAlive(page)
+  await fill(page)
   const fault = `throw new Error('no document')\n  return (`
   await page.evaluate(() => Object.assign(window, { isFormer: true }))
   await project.replace('document.tsx', 'return (', fault)

@@ -150,7 +150,12 @@ function asChapter(
 ): Chapter {
   const rendered = lazily(() => render(body))
   return {
-    ...{ slug: name === 'index' ? '' : name, path: chapterPath(name), title, group, order, body },
+    slug: name === 'index' ? '' : name,
+    path: chapterPath(name),
+    title,
+    group,
+    order,
+    body,
     // A visit renders the chapter that it shows: all of them would hold the server up after each start.
     get html() {
       return html(rendered().html)
