@@ -1,4 +1,4 @@
-import { HYDRATION_DATA_GLOBAL } from '../shared/protocol/hydration-data.ts'
+import { HTML_MARK, HYDRATION_DATA_GLOBAL } from '../shared/protocol/hydration-data.ts'
 import type { ReportingPage } from './reports/page-reports.ts'
 
 /** Elements whose name, or id, becomes a member of `document`. */
@@ -6,6 +6,17 @@ const NAMED = ':is(img,form,embed,object,iframe)[name],object[id]'
 
 /** Members of `document` that React checks and current browsers do not have. */
 const SOUGHT_BY_REACT = /react|documentMode/i
+
+/** A member of targets of events that React reads, and that only parts of pictures have. */
+const SOUGHT_IN_TARGETS = /^correspondingUseElement$/
+
+/** Elements whose name, or id, becomes a member of their form, in HTML that visitors wrote. */
+const FIELDS = `[${HTML_MARK}] :is(button,fieldset,img,input,object,output,select,textarea)`
+
+/** HTML without any of these has nothing to free. */
+const ASKS = /\b(?:name|id)\s*=|data-prefetch/i
+
+const PREFETCHES = `[${HTML_MARK}] [data-prefetch]`
 
 /** Globals that may be undefined: an element with that id would be used instead. */
 const GLOBALS: readonly string[] = [
@@ -16,32 +27,60 @@ const GLOBALS: readonly string[] = [
 
 /**
  * Prevents names in visitors' HTML from hiding members that scripts use (DOM clobbering). An image named
- * `createElement` replaces `document.createElement`, and a heading with the id `x` becomes `window.x`. Removes such
- * names from elements, and from those that come later: parts of the document may still be streaming, and the pages of
- * later navigations have visitors' HTML too.
+ * `createElement` replaces `document.createElement`, a heading with the id `x` becomes `window.x`, and React climbs for ever
+ * in a form with a field named `parentNode`. Removes such names from elements, and from those that come later: parts of the
+ * document may still be streaming, and the pages of later navigations have visitors' HTML too. In that HTML, also removes
+ * the settings of prefetches: only the application decides what is requested without a visitor.
  */
 export function freeDocument(page: typeof globalThis): void {
   for (const name of GLOBALS) {
     if (!Object.hasOwn(page, name)) Object.defineProperty(page, name, { value: undefined, writable: true })
   }
-  const { document, Document, Element, MutationObserver } = page
+  const { document, Document, Element, MutationObserver, Node } = page
   // Taken from the prototypes: the members of the document, and of a form, may themselves be hidden.
   const { getAttribute, matches, querySelectorAll, removeAttribute } = Element.prototype
-  const free = (element: Element): void => {
+  const freeFrom = (element: Element, isTaken: (name: string) => boolean): void => {
     for (const attribute of ['name', 'id']) {
       const value = getAttribute.call(element, attribute)
-      if (value !== null && (value in Document.prototype || SOUGHT_BY_REACT.test(value)))
-        removeAttribute.call(element, attribute)
+      if (value !== null && isTaken(value)) removeAttribute.call(element, attribute)
     }
   }
-  Document.prototype.querySelectorAll.call(document, NAMED).forEach(free)
+  const free = (find: (selector: string) => Iterable<Element>): void => {
+    for (const element of find(NAMED))
+      freeFrom(element, (name) => name in Document.prototype || SOUGHT_BY_REACT.test(name))
+    // `contains` is a good name of a field, and nothing calls that of a form.
+    for (const element of find(FIELDS))
+      freeFrom(element, (name) => /[A-Z]/.test(name) && (name in Node.prototype || SOUGHT_IN_TARGETS.test(name)))
+    for (const element of find(PREFETCHES)) removeAttribute.call(element, 'data-prefetch')
+  }
+  free((selector) => Document.prototype.querySelectorAll.call(document, selector))
   new MutationObserver((records) => {
     for (const { addedNodes } of records) {
       for (const node of addedNodes) {
         if (!(node instanceof Element)) continue
-        if (matches.call(node, NAMED)) free(node)
-        querySelectorAll.call(node, NAMED).forEach(free)
+        free((selector) => (matches.call(node, selector) ? [node] : []))
+        free((selector) => querySelectorAll.call(node, selector))
       }
     }
   }).observe(document, { childList: true, subtree: true })
+  document.addEventListener('millrace:html', ({ detail }: CustomEventInit<HtmlToFree>) => {
+    if (!detail || !ASKS.test(detail.text)) return
+    const box = document.implementation.createHTMLDocument().createElement(detail.tag)
+    box.setAttribute(HTML_MARK, '')
+    box.innerHTML = detail.html
+    const { innerHTML } = box
+    free((selector) => querySelectorAll.call(box, selector))
+    // HTML that is written and parsed again may differ.
+    if (box.innerHTML !== innerHTML) detail.text = box.innerHTML
+  })
+}
+
+/** What `Html` asks to free before React puts it into the document: the observer sees it too late. */
+interface HtmlToFree {
+  /** Replaced if something in it has to go. */
+  text: string
+  /** The text, as the page may have to have it. */
+  readonly html: string
+  /** Name of the element around it. */
+  readonly tag: string
 }

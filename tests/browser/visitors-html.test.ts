@@ -1,5 +1,6 @@
 /** HTML that visitors wrote, sanitized of scripts but with its ids and names: none of them may change how a page hydrates. */
 import { assert, asyncProperty, boolean, constantFrom, oneof, string } from 'fast-check'
+import { isSameDocument, untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { routerTest } from '../support/router-app.ts'
@@ -46,6 +47,28 @@ async function expectCut(page: Page, late: string): Promise<void> {
   expect(await page.locator('[data-testid=start]').textContent()).toBe('mill \ufffd')
 }
 
+/** Goes to it from the page on screen by a link, without a document. */
+async function follow(page: Page, value: string): Promise<void> {
+  await page.evaluate(
+    (href) => {
+      const link = Object.assign(document.createElement('a'), { href, textContent: 'visitors' })
+      Document.prototype.querySelector.call(document, 'main')?.prepend(link)
+      link.click()
+      link.remove()
+    },
+    `/visitors?${new URLSearchParams({ value }).toString()}`,
+  )
+  await page.waitForURL((url) => url.searchParams.get('value') === value)
+  await expectClicks(page)
+  expect(await isSameDocument(page)).toBe(true)
+}
+
+/** A page from which `follow` leads on. */
+async function openElsewhere(page: Page): Promise<void> {
+  await page.goto('/editor')
+  await untilAlive(page)
+}
+
 /** Opens the page and uses it: what React has taken over counts clicks and repeats what is typed. */
 async function expectAlive(page: Page, html: string, late: string | undefined): Promise<void> {
   const search = new URLSearchParams({ html, ...(late === undefined ? {} : { late }) })
@@ -68,6 +91,12 @@ describe.for(ELEMENTS.map((element) => ({ element, html: element('x') })))('$htm
     for (const names of PAGES) await expectAlive(page, names.map(element).join(''), undefined)
   })
 
+  routerTest('in a page that is opened by a link, and again in its place', async ({ open }) => {
+    const page = await open()
+    await openElsewhere(page)
+    for (const names of PAGES) await follow(page, names.map(element).join(''))
+  })
+
   routerTest('in the shell of a streamed one, and in a hole', async ({ open }) => {
     const page = await open({ allow: HIDDEN_BEFORE_THE_PAGE_WAS_ALIVE })
     for (const names of PAGES) {
@@ -80,6 +109,62 @@ describe.for(ELEMENTS.map((element) => ({ element, html: element('x') })))('$htm
 routerTest('a text that was cut through an emoji is hydrated as it is in the document', async ({ open }) => {
   const page = await open()
   for (const late of ['', '&late=later']) await expectCut(page, late)
+})
+
+describe('a form of a visitor, with a field that hides where it is', () => {
+  const FORMS = ['parentNode', 'nodeType', 'ownerDocument', 'addEventListener'].map(
+    (name) => `<form action="/search"><input name="${name}"><img id="${name}" alt=""><button>find it</button></form>`,
+  )
+
+  routerTest('does not stop a page when the mouse is over it', async ({ open }) => {
+    const page = await open()
+    for (const value of FORMS) {
+      await page.goto(`/visitors?${new URLSearchParams({ value }).toString()}`)
+      await expectClicks(page)
+      await page.getByRole('button', { name: 'find it' }).hover()
+      await expectClicks(page)
+    }
+    await openElsewhere(page)
+    for (const value of FORMS) {
+      await follow(page, value)
+      await page.getByRole('button', { name: 'find it' }).hover()
+      await expectClicks(page)
+    }
+  })
+
+  routerTest('sends its other fields', async ({ open }) => {
+    const page = await open()
+    await openElsewhere(page)
+    await follow(page, '<form action="/editor"><input name="contains" value="a"><input name="title" value="b"><input name="nodeType"><button>find it</button></form>') // prettier-ignore
+    await page.getByRole('button', { name: 'find it' }).click()
+    await page.waitForURL('**/editor?contains=a&title=b')
+  })
+})
+
+describe('a link of a visitor', () => {
+  routerTest('is not prefetched before somebody points at it', async ({ open }) => {
+    const page = await open()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    const value = '<p data-prefetch="render"><a href="/mills/7" data-prefetch="render">a mill</a></p>'
+    for (const way of ['document', 'link']) {
+      asked.length = 0
+      if (way === 'link') {
+        await openElsewhere(page)
+        await follow(page, value)
+      } else await page.goto(`/visitors?${new URLSearchParams({ value }).toString()}`)
+      await untilAlive(page)
+      // The application's own is.
+      await page.evaluate(() => {
+        const link = '<a href="/mills/8" data-prefetch="render">8</a>'
+        document.querySelector('main')?.insertAdjacentHTML('beforeend', link)
+      })
+      await expect.poll(() => asked).toContain('/_m/data/mills/8')
+      expect(asked).not.toContain('/_m/data/mills/7')
+    }
+    await page.getByRole('link', { name: 'a mill' }).hover()
+    await expect.poll(() => asked).toContain('/_m/data/mills/7')
+  })
 })
 
 const anyName = string({ minLength: 1, maxLength: 12 }).map((text) => text.replaceAll(/["&<>]/g, '_'))

@@ -44,7 +44,7 @@ export function Html(props: HtmlProps): ReactNode {
   const { mark, markup } = useMemo(
     () => ({
       mark: server === null ? value.mark : server.htmlMark(value, Tag),
-      markup: { __html: trusted(value.text) },
+      markup: { __html: freed(value.text, Tag) },
     }),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- values with equal text are equal
     [value.hash],
@@ -55,7 +55,16 @@ export function Html(props: HtmlProps): ReactNode {
     followForm(event.target as HTMLFormElement, event, router)
   }
 
-  return <Tag {...(rest as object)} {...{ [HTML_MARK]: mark }} onSubmit={follow} dangerouslySetInnerHTML={markup} />
+  return (
+    <Tag {...(rest as object)} {...{ [HTML_MARK]: mark ?? '' }} onSubmit={follow} dangerouslySetInnerHTML={markup} />
+  )
+}
+
+/** The HTML as `free-document.ts` frees it: React and the router use `document` before that sees what has come. */
+function freed(text: string, tag: string): string {
+  const detail = { text, html: trusted(text), tag }
+  globalThis.document?.dispatchEvent(new CustomEvent('millrace:html', { detail }))
+  return text === detail.text ? detail.html : trusted(detail.text)
 }
 
 /** What browsers with Trusted Types have, and the types of TypeScript's library lack. */

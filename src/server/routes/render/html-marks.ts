@@ -18,7 +18,7 @@ export interface HtmlMarks {
   /**
    * The mark for the element of a value; call it for each element.
    * @param tag its name.
-   * @returns `undefined` if a parser may not find the text of the element.
+   * @returns `undefined` if a parser may not find the text of the element: its mark is empty.
    */
   markOf(value: HtmlValue, tag: string): string | undefined
   /** How values are written behind this markup. */
@@ -57,7 +57,7 @@ export function createHtmlMarks(onUnbalanced?: (value: HtmlValue, tag: string) =
       if (!isSafe) onUnbalanced?.(value, tag)
       const marked = texts.get(value.text) ?? add(value, isSafe, false)
       marked.inValues ||= !isSafe
-      if (marked.mark !== undefined) state.elements += 1
+      state.elements += 1
       return marked.mark
     },
     formIn(markup) {
