@@ -3,7 +3,7 @@ import { assert, asyncProperty, boolean, constantFrom, oneof, string } from 'fas
 import { isSameDocument, untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { routerTest } from '../support/router-app.ts'
+import { routerTest as browserTest } from '../support/router-app.ts'
 
 /** What a script that React has put into a document says whose `document.getElementById` is hidden; the page recovers. */
 const HIDDEN_BEFORE_THE_PAGE_WAS_ALIVE = [
@@ -86,18 +86,18 @@ async function expectAlive(page: Page, html: string, late: string | undefined): 
 const PAGES = Array.from({ length: Math.ceil(SOUGHT.length / 12) }, (_, at) => SOUGHT.slice(at * 12, at * 12 + 12))
 
 describe.for(ELEMENTS.map((element) => ({ element, html: element('x') })))('$html', ({ element }) => {
-  routerTest('in a whole document', async ({ open }) => {
+  browserTest('in a whole document', async ({ open }) => {
     const page = await open({ allow: HIDDEN_BEFORE_THE_PAGE_WAS_ALIVE })
     for (const names of PAGES) await expectAlive(page, names.map(element).join(''), undefined)
   })
 
-  routerTest('in a page that is opened by a link, and again in its place', async ({ open }) => {
+  browserTest('in a page that is opened by a link, and again in its place', async ({ open }) => {
     const page = await open()
     await openElsewhere(page)
     for (const names of PAGES) await follow(page, names.map(element).join(''))
   })
 
-  routerTest('in the shell of a streamed one, and in a hole', async ({ open }) => {
+  browserTest('in the shell of a streamed one, and in a hole', async ({ open }) => {
     const page = await open({ allow: HIDDEN_BEFORE_THE_PAGE_WAS_ALIVE })
     for (const names of PAGES) {
       await expectAlive(page, names.map(element).join(''), 'late')
@@ -106,7 +106,7 @@ describe.for(ELEMENTS.map((element) => ({ element, html: element('x') })))('$htm
   })
 })
 
-routerTest('a text that was cut through an emoji is hydrated as it is in the document', async ({ open }) => {
+browserTest('a text that was cut through an emoji is hydrated as it is in the document', async ({ open }) => {
   const page = await open()
   for (const late of ['', '&late=later']) await expectCut(page, late)
 })
@@ -116,7 +116,7 @@ describe('a form of a visitor, with a field that hides where it is', () => {
     (name) => `<form action="/search"><input name="${name}"><img id="${name}" alt=""><button>find it</button></form>`,
   )
 
-  routerTest('does not stop a page when the mouse is over it', async ({ open }) => {
+  browserTest('does not stop a page when the mouse is over it', async ({ open }) => {
     const page = await open()
     for (const value of FORMS) {
       await page.goto(`/visitors?${new URLSearchParams({ value }).toString()}`)
@@ -132,7 +132,7 @@ describe('a form of a visitor, with a field that hides where it is', () => {
     }
   })
 
-  routerTest('sends its other fields', async ({ open }) => {
+  browserTest('sends its other fields', async ({ open }) => {
     const page = await open()
     await openElsewhere(page)
     await follow(page, '<form action="/editor"><input name="contains" value="a"><input name="title" value="b"><input name="nodeType"><button>find it</button></form>') // prettier-ignore
@@ -142,7 +142,7 @@ describe('a form of a visitor, with a field that hides where it is', () => {
 })
 
 describe('a link of a visitor', () => {
-  routerTest('is not prefetched before somebody points at it', async ({ open }) => {
+  browserTest('is not prefetched before somebody points at it', async ({ open }) => {
     const page = await open()
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
@@ -169,7 +169,7 @@ describe('a link of a visitor', () => {
 
 const anyName = string({ minLength: 1, maxLength: 12 }).map((text) => text.replaceAll(/["&<>]/g, '_'))
 
-routerTest('any id or name', async ({ open }) => {
+browserTest('any id or name', async ({ open }) => {
   const page = await open({ allow: HIDDEN_BEFORE_THE_PAGE_WAS_ALIVE })
   await assert(
     asyncProperty(
