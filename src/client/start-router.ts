@@ -268,7 +268,7 @@ function preloadWhenLoaded(window: Window, view: RouteView, code: RouteCode, cal
   if (readyState === 'complete') preload()
   // An interrupted document has not finished loading, and then the server is unreachable.
   else if (readyState === 'loading') whenIdle(window, preload, PRELOAD_LIMIT_MS)
-  else window.addEventListener('load', preload, { once: true })
+  else window.addEventListener('load', preload)
 }
 
 /** The page's own error page, and the outer ones, for failures in other segments. */
@@ -287,6 +287,8 @@ function followBrowser(window: StartOptions['window'], router: RouterCore): void
   if (load?.type === 'back_forward' && load.transferSize === 0) router.forget(['/*'])
   // Leaving for another document cancels the previous click: it must not replace the page on return.
   window.addEventListener('pagehide', router.giveUp)
+  // A page that the browser has kept as it was has old data too.
+  window.addEventListener('pageshow', (event) => event.persisted && router.forget(['/*']))
 }
 
 function createFallbackHost(modules: ModuleCache, code: RouteCode, router: RouterCore): FallbackHost {

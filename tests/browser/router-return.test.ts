@@ -35,4 +35,14 @@ describe('coming back to a document', () => {
       expect(await isSameDocument(page)).toBe(true)
     },
   )
+
+  browserTest('that was kept as it was: what it shows is asked for again behind it', async ({ open }) => {
+    const page = await open()
+    await page.goto('/mills/1')
+    await untilAlive(page)
+    const before = await page.getByTestId('read-at').textContent()
+    await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+    await expect.poll(() => page.getByTestId('read-at').textContent()).not.toBe(before)
+    expect(await isSameDocument(page)).toBe(true)
+  })
 })

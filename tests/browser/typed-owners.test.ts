@@ -225,3 +225,49 @@ describe('a call that could not be sent', () => {
     await expect.poll(() => likes(page).innerText()).toMatch(/cleo$/)
   })
 })
+
+describe('a page that the browser has kept as it was, which', () => {
+  const isHidden = () => getComputedStyle(document.documentElement).display === 'none'
+
+  /** What a page hears when it is left; the browser of these tests keeps no pages. @returns whether it is hidden then. */
+  async function leave(page: Page): Promise<boolean> {
+    await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true })))
+    return page.evaluate(isHidden)
+  }
+
+  /** What it hears when it is brought back. */
+  const comeBack = (page: Page) =>
+    page.evaluate(() => void setTimeout(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))))
+
+  for (const kind of ['stored', 'sealed', 'named']) {
+    browserTest(`a user has left by signing out is hidden, and loaded again (${kind})`, async ({ open }) => {
+      const page = await open({ allow: [...REFUSED.allow, /^left the machine: GET https:\/\/accounts/] })
+      await page.route('https://accounts.example/', (route) => route.fulfill({ status: 204 }))
+      await openComment(page, `/${kind}/comment`, 'ann')
+      await write(page)
+      const left = page.waitForResponse('https://accounts.example/')
+      await page.getByRole('button', { name: 'Leave for good' }).click()
+      await left
+      expect(await leave(page)).toBe(true)
+      const loaded = page.waitForEvent('load')
+      await comeBack(page)
+      await loaded
+      await heading(page, 'Sign in')
+      expect(await page.evaluate(isHidden)).toBe(false)
+    })
+  }
+
+  browserTest('a user has left who is still signed in is shown as it was', async ({ open }) => {
+    const page = await open(REFUSED)
+    await openComment(page, '/stored/comment', 'ann')
+    await write(page)
+    const loads: unknown[] = []
+    page.on('load', (one) => loads.push(one))
+    expect(await leave(page)).toBe(false)
+    const asked = page.waitForResponse(/\/_m\/data\//)
+    await comeBack(page)
+    await asked
+    await heading(page, 'Comment of ann')
+    expect([loads, await texts(page)]).toEqual([[], ['half a thought', 'a secret note', '', 'hunter2']])
+  })
+})

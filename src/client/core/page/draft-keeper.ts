@@ -1,5 +1,5 @@
 import { createDraftEntries, type KeptDrafts } from './draft-entries.ts'
-import { createOwners } from './draft-owners.ts'
+import { createOwners, type OwnedPage } from './draft-owners.ts'
 import type { DraftKeeper, DraftKeeperParts } from './drafts.ts'
 import { controlsIn, disown, readDrafts, restoreDrafts, type Controls, type Drafts, isForSearch } from './drafts.ts'
 
@@ -11,7 +11,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   let { kind } = parts
   const { document } = window
   const entries = createDraftEntries(storage, name)
-  const { owners, inherit, learn } = createOwners({ left: lock, back: unlock, changed: drop })
+  const { owners, page, inherit, learn } = createOwners({ left: lock, back: unlock, changed: drop })
   /** What a former visitor has typed in. */
   let foreign: Controls = new WeakSet()
   /** Drafts of the page on screen whose controls are missing. */
@@ -79,14 +79,12 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     isRestored = true
   }
 
-  const options = { capture: true, passive: true }
-  document.addEventListener('input', ({ target }) => target && foreign.delete(target), options)
+  document.addEventListener('input', ({ target }) => target && foreign.delete(target), true)
   // What a form shows then has not been typed.
-  document.addEventListener('reset', ({ target }) => controlsIn(target).forEach((one) => typed.delete(one)), options)
-  window.addEventListener('pagehide', () => entries.write(owners))
-  window.addEventListener('pageshow', ({ persisted }) => persisted && entries.read(inherit))
+  document.addEventListener('reset', ({ target }) => controlsIn(target).forEach((one) => typed.delete(one)), true)
   entries.read(inherit)
   learn(parts.marks)
+  watchReturns(window, page, { leave: () => entries.write(owners), comeBack: () => entries.read(inherit) })
   if (document.readyState === 'complete') start()
   else window.addEventListener('load', start, { once: true })
   return {
@@ -101,10 +99,31 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     },
     arrived(next, isTraversal) {
       kind = next
+      page.isFormer = false
       show(isTraversal)
     },
     learn,
   }
+}
+
+/** Takes a former user's page away from whoever comes back to it, where the browser has kept it as it was. */
+function watchReturns(
+  window: Window,
+  page: OwnedPage,
+  { leave, comeBack }: Record<'leave' | 'comeBack', () => void>,
+): void {
+  // This one was loaded for whoever is here now.
+  page.isFormer = false
+  window.addEventListener('pagehide', () => {
+    leave()
+    // The browser paints it before scripts run.
+    if (page.isFormer) window.document.documentElement.style.setProperty('display', 'none', 'important')
+  })
+  window.addEventListener('pageshow', ({ persisted }) => {
+    // The session may have changed on later pages of this tab.
+    if (persisted) comeBack()
+    if (page.isFormer) window.location.reload()
+  })
 }
 
 /** Controls for search params show those of the URL again. */

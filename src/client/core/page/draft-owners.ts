@@ -9,6 +9,12 @@ export interface Owner {
   readonly isOut: boolean
 }
 
+/** The page on screen. */
+export interface OwnedPage {
+  /** It may show what a former user may read. */
+  isFormer: boolean
+}
+
 /** Called when an owner has signed out, when all owners are signed in again, and when a different user signs in; `isEmptied` as for `drop`. */
 interface OwnerListener {
   left(): void
@@ -19,6 +25,7 @@ interface OwnerListener {
 /** Whose the drafts are, by the name of the session. */
 export function createOwners({ left, back, changed }: OwnerListener) {
   const owners = new Map<string, Owner>()
+  const page: OwnedPage = { isFormer: false }
   let marks = ''
 
   /** @param who is signed in by this kind of session; empty for nobody. */
@@ -27,6 +34,7 @@ export function createOwners({ left, back, changed }: OwnerListener) {
     const isOther = owner && (who ? !who.split('.').some((mark) => owner.includes(mark)) : owner[0] === SOME_SESSION)
     const isAway = !isOther && !who && !!owner
     owners.set(session, { who: isAway ? owner : who, isOut: isAway })
+    page.isFormer ||= !!isOther || isAway
     if (isOther) changed(who !== '' && !isCall)
     else if (isAway && !isOut) left()
     else if (isOut && [...owners.values()].every((one) => !one.isOut)) back()
@@ -50,5 +58,5 @@ export function createOwners({ left, back, changed }: OwnerListener) {
     }
   }
 
-  return { owners, inherit, learn }
+  return { owners, page, inherit, learn }
 }

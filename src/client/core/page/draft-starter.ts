@@ -60,7 +60,7 @@ export function createDraftStarter(
   if (marks) tell('', marks)
   if (storage?.getItem(STORAGE_KEY)) load()
   else if (document.readyState === 'complete') look()
-  else window.addEventListener('load', look, { once: true })
+  else window.addEventListener('load', look)
   return {
     save: (pathname) => keeper?.save(pathname),
     leaving: (caught) => keeper?.leaving(caught),
