@@ -66,7 +66,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
   'src/server/request': [['*'], ['answer'], ['admission']],
   'src/server/process': [['*'], ['metrics'], ['workers', 'telemetry']],
   'src/server/reports': [
-    ['intake', 'plan-eviction'],
+    ['intake', 'plan-eviction', 'large-bodies'],
     ['spool', 'inbox'],
     ['report-database', 'report-counts'],
     ['delivery'],

@@ -6,12 +6,13 @@ import { createDataCache, type DataCache, type DataCacheOptions } from './stores
 import type { Config } from './config/config.ts'
 import type { Readiness } from './process/readiness.ts'
 import { createInbox, type InboxStore } from './reports/inbox/inbox-store.ts'
-import { openReportDatabase } from './reports/report-database.ts'
+import { openReportDatabase, reportDatabasePath } from './reports/report-database.ts'
 import { ApplicationSecrets } from './secrets/application-secrets.ts'
 import { openSecrets } from './secrets/secrets.ts'
 import { sessionTopic } from './secrets/session-life.ts'
 import { CALLS, createIdempotencyStore, type IdempotencyStore } from './stores/idempotency-store.ts'
 import type { Database } from './stores/open-database.ts'
+import { createCheckpointThread } from './stores/checkpoint-thread.ts'
 import { createRateLimits, LIMITS, type RateLimits } from './stores/rate-limits.ts'
 import { openRedis } from './stores/redis-link.ts'
 import { checkRedisMemory } from './stores/redis-memory.ts'
@@ -80,6 +81,7 @@ export function createServices(
     data?: DataCache
     calls?: IdempotencyStore
     reports?: Database
+    checkpoints?: ReturnType<typeof createCheckpointThread>
     inbox?: InboxStore
     sessionFile?: Database
     sessions?: SessionStore
@@ -104,6 +106,12 @@ export function createServices(
     opened.sessionFile = openSessionDatabase(dataDir)
     return createSessionStore(createSqliteStore(opened.sessionFile, SESSIONS))
   }
+
+  function openInbox(): InboxStore {
+    const { wrote } = (opened.checkpoints = createCheckpointThread(reportDatabasePath(dataDir)))
+    return createInbox((opened.reports = openReportDatabase(dataDir)), { mapsFolder, wrote })
+  }
+
   const data = (): DataCache => (opened.data ??= createDataCache({ ...cache, redis, log }))
   const sessions = failClosed(
     () => (opened.sessions ??= openSessions()),
@@ -142,14 +150,13 @@ export function createServices(
       return (opened.calls ??= openIdempotencyStore())
     },
     get inbox() {
-      if (config.sentryDsn !== '' || !hasReports) return undefined
-      opened.reports ??= openReportDatabase(dataDir)
-      return (opened.inbox ??= createInbox(opened.reports, mapsFolder === undefined ? {} : { mapsFolder }))
+      return config.sentryDsn !== '' || !hasReports ? undefined : (opened.inbox ??= openInbox())
     },
     dispose() {
       opened.data?.dispose()
       opened.database?.dispose()
       opened.sessionFile?.dispose()
+      opened.checkpoints?.dispose()
       opened.reports?.dispose()
       redis?.dispose()
     },

@@ -104,7 +104,7 @@ function openInbox(services: Pick<ReportServices, 'inbox'>): Outlet {
     accept(envelope) {
       const { inbox } = services
       if (inbox === undefined) throw new SpoolFullError('disk')
-      inbox.accept(envelope)
+      return inbox.take(envelope)
     },
     flush: () => Promise.resolve(true),
     levels: () => Promise.resolve([]),

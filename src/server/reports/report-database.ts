@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { openDatabase, type Database } from '../stores/open-database.ts'
 import { INBOX_TABLES } from './inbox/inbox-tables.ts'
+import { LARGE_BODY_TABLES } from './large-bodies.ts'
 import { SPOOL_TABLES } from './spool/spool-tables.ts'
 
 /**
@@ -21,6 +22,6 @@ export function reportDatabasePath(dataDir: string): string {
  * @param dataDir absolute path of `DATA_DIR`.
  */
 export function openReportDatabase(dataDir: string): Database {
-  const migrations = [SPOOL_TABLES + INBOX_TABLES]
+  const migrations = [SPOOL_TABLES + INBOX_TABLES, LARGE_BODY_TABLES]
   return openDatabase({ path: reportDatabasePath(dataDir), migrations, checkpointPages: CHECKPOINT_PAGES })
 }

@@ -23,18 +23,21 @@ parentPort.on('message', () => {
 
 /** Checkpoints of one file. */
 interface CheckpointThread {
-  /** Counts a write. Cheap; call it after every write. */
-  readonly wrote: () => void
+  /**
+   * Counts a write. Cheap; call it after every write.
+   * @param writes how many small ones it is worth, of about 8 KiB. Default: 1.
+   */
+  readonly wrote: (writes?: number) => void
   /** Ends the thread. */
   dispose(): void
 }
 
 /**
  * @param path of the file, which the caller opens and closes.
- * @param writes between two checkpoints.
+ * @param most writes between two checkpoints.
  * @param done called after each checkpoint.
  */
-export function createCheckpointThread(path: string, writes = WRITES, done?: () => void): CheckpointThread {
+export function createCheckpointThread(path: string, most = WRITES, done?: () => void): CheckpointThread {
   let count = 0
   let isBusy = false
   let thread: Worker | undefined
@@ -54,9 +57,9 @@ export function createCheckpointThread(path: string, writes = WRITES, done?: () 
   }
 
   return {
-    wrote() {
-      count += 1
-      if (count < writes || isBusy || isOver) return
+    wrote(writes = 1) {
+      count += writes
+      if (count < most || isBusy || isOver) return
       count = 0
       isBusy = true
       thread ??= start()

@@ -32,6 +32,7 @@ describe('the allowance of a client', () => {
     ['one of 96 bytes that inflates to 256 KiB', { bytes: 262_144, received: 96, values: 0 }, 9 * 262_144],
     ['the same once it is read', { bytes: 262_144, received: 96, isWhole: true, values: 0 }, 12 * 262_144],
     ['one of 90 bytes that inflates to 20 MiB', { bytes: 20_971_520, received: 90, values: 0 }, 88 * 262_144],
+    ['one of 20 MiB that is kept', { bytes: 20_971_520, received: 2_000_000, values: 0, isWhole: true }, 272 * 262_144],
     ['one with many values', { bytes: 100_000, received: 100_000, values: 50_000 }, 12_900_000],
   ] as const)('is used by the work of %s', ([, work, expected]) => {
     expect(workOf({ isWhole: false, ...work })).toBe(expected)

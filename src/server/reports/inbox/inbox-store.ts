@@ -19,8 +19,9 @@ import { fingerprintOf, readEvent } from './inbox-event.ts'
 import { createFrameResolver } from './inbox-frames.ts'
 import { groupOf } from './inbox-grouping.ts'
 import { isFilter, searchGroups } from './inbox-search.ts'
+import { createLargeBodies, PIECE_BYTES, piecesOf } from '../large-bodies.ts'
 import { planEviction, type EvictionSource, type Holding } from '../plan-eviction.ts'
-import { SpoolFullError, type AcceptedEnvelope } from '../intake/accepted-envelope.ts'
+import { SpoolFullError, type AcceptedEnvelope, type Awaitable } from '../intake/accepted-envelope.ts'
 const MOST_ENVELOPES = 10_000
 const MOST_BYTES = 268_435_456
 const MOST_ITEMS_AN_ENVELOPE = 4 // that are indexed; SDKs send one, and the list of groups reads the whole index
@@ -52,8 +53,10 @@ const BOUNDS: InboxBounds = {
 /** Options of an inbox. */
 export interface InboxOptions {
   /** Absolute path of this build's source maps, if any. */
-  readonly mapsFolder?: string
+  readonly mapsFolder?: string | undefined
   readonly bounds?: InboxBounds
+  /** As for `createLargeBodies`. */
+  readonly wrote?: (writes: number) => void
 }
 
 /** The inbox with write access. */
@@ -61,14 +64,17 @@ export interface InboxStore extends ReportInbox {
   /**
    * Stores an envelope; after this returns, it survives the end of the process.
    * @throws {SpoolFullError} if it cannot be stored.
+   * @param pieces names the body if all of it is written already.
    * @throws {EnvelopeError} for invalid bytes.
    */
-  accept(envelope: AcceptedEnvelope): void
+  accept(envelope: AcceptedEnvelope, pieces?: string): void
+  /** As `accept`; a large body is written in several turns of the event loop. */
+  take(envelope: AcceptedEnvelope): Awaitable<void>
 }
 
 type Row = Readonly<Record<string, unknown>>
 
-const INSERT = 'INSERT INTO inbox (received_at, bytes, client) VALUES (?, ?, ?)'
+const INSERT = 'INSERT INTO inbox (received_at, bytes, client, pieces) VALUES (?, ?, ?, ?)'
 const INSERT_BODY = 'INSERT INTO inbox_bodies (id, body) VALUES (?, ?)'
 const INSERT_ITEM = `
 INSERT INTO inbox_items
@@ -110,22 +116,30 @@ const ITEMS = 'SELECT * FROM inbox_items WHERE group_id = ? ORDER BY id DESC LIM
 const ITEM = 'SELECT * FROM inbox_items WHERE group_id = ? AND id = ?'
 const TRACE = 'SELECT * FROM inbox_items WHERE trace = ? AND id <> ? ORDER BY id LIMIT ?'
 const BODY = 'SELECT body FROM inbox_bodies WHERE id = ?'
+const PIECES = 'SELECT pieces FROM inbox WHERE id = ?'
 
 /** An `InboxStore` in a file with `INBOX_TABLES`; shared by all processes that have it open. */
-export function createInbox(database: Database, { mapsFolder, bounds = BOUNDS }: InboxOptions = {}): InboxStore {
+export function createInbox(database: Database, { mapsFolder, bounds = BOUNDS, wrote }: InboxOptions = {}): InboxStore {
+  const largeBodies = createLargeBodies(database, wrote)
   const resolveFrames = createFrameResolver(mapsFolder)
 
-  function insert({ receivedAt, client, body }: AcceptedEnvelope, items: readonly IndexedItem[]): void {
+  function insert(
+    { receivedAt, client, body }: AcceptedEnvelope,
+    items: readonly IndexedItem[],
+    pieces: string | undefined,
+  ): void {
     const at = Math.trunc(receivedAt)
-    const { lastInsertRowid } = database.statement(INSERT).run(at, body.length, client)
-    database.statement(INSERT_BODY).run(lastInsertRowid, body)
+    const { lastInsertRowid } = database.statement(INSERT).run(at, body.length, client, pieces ?? null)
+    if (pieces === undefined) database.statement(INSERT_BODY).run(lastInsertRowid, body)
     for (const item of items)
       database.statement(INSERT_ITEM).run({ envelope: lastInsertRowid, receivedAt: at, ...item })
   }
 
   function envelope(id: number): Buffer | undefined {
     const body = database.statement(BODY).get(id)?.['body'] as Uint8Array | undefined
-    return body === undefined ? undefined : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+    if (body !== undefined) return Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+    const pieces = database.statement(PIECES).get(id)?.['pieces']
+    return typeof pieces === 'string' ? Buffer.concat([...piecesOf(database, pieces)]) : undefined
   }
 
   function payloadOf(row: Row): Readonly<Record<string, unknown>> {
@@ -135,21 +149,33 @@ export function createInbox(database: Database, { mapsFolder, bounds = BOUNDS }:
     return item === undefined ? {} : (parsePayload(item, header) ?? {})
   }
 
+  function accept(accepted: AcceptedEnvelope, pieces?: string): void {
+    if (accepted.body.length > bounds.bytes) throw new SpoolFullError('bound')
+    const items = indexItems(accepted.body)
+    let isKept: boolean
+    try {
+      isKept = database.write(() => {
+        if (!makeRoom(database, bounds, accepted)) return false
+        insert(accepted, items, pieces)
+        return true
+      })
+    } catch (thrown) {
+      throw new SpoolFullError('disk', thrown)
+    }
+    if (!isKept) throw new SpoolFullError('bound')
+  }
+
   return {
-    accept(accepted) {
-      if (accepted.body.length > bounds.bytes) throw new SpoolFullError('bound')
-      const items = indexItems(accepted.body)
-      let isKept: boolean
-      try {
-        isKept = database.write(() => {
-          if (!makeRoom(database, bounds, accepted)) return false
-          insert(accepted, items)
-          return true
+    accept,
+
+    take(envelope) {
+      const { body, receivedAt } = envelope
+      if (body.length <= PIECE_BYTES) return accept(envelope)
+      return largeBodies
+        .write(body, receivedAt, (pieces) => accept(envelope, pieces))
+        .catch((thrown: unknown) => {
+          throw thrown instanceof SpoolFullError ? thrown : new SpoolFullError('disk', thrown)
         })
-      } catch (thrown) {
-        throw new SpoolFullError('disk', thrown)
-      }
-      if (!isKept) throw new SpoolFullError('bound')
     },
 
     list(asked, filter = {}): ReportPage {

@@ -182,7 +182,7 @@ function readEnvelope(bytes: Buffer, budget: ReadingBudget): ReceivedEnvelope {
 const READ_ONCE = ['dsn', 'event_id'] as const
 
 /**
- * Writes a received envelope, byte for byte except for the changes.
+ * A received envelope, byte for byte except for the changes, as the parts to join.
  * @param items the remaining items, with changed ones in place of the originals.
  * @param changes of its header, as for `withMembers`.
  */
@@ -190,11 +190,11 @@ export function rewriteEnvelope(
   { line, rest, items: received }: ReceivedEnvelope,
   items: readonly EnvelopeItem[],
   changes: Readonly<Record<string, string | undefined>>,
-): Buffer {
+): readonly Buffer[] {
   const parts: Buffer[] = [Buffer.from(`${withMembers(line, changes, READ_ONCE)}\n`)]
   if (items === received) parts.push(rest)
   else for (const item of items) parts.push(...itemParts(item))
-  return Buffer.concat(parts)
+  return parts
 }
 
 /** The item with another payload, and changed members in its header, if given. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { joinInTurns } from '../../http/body/join-in-turns.ts'
 import { EnvelopeError, parseEnvelope, rewriteEnvelope, type Envelope, type EnvelopeItem } from './envelope.ts'
 import { chooseJudged, filterItems } from './filter-envelope.ts'
 import { isPrecious, itemCategory } from './item-category.ts'
@@ -68,7 +69,7 @@ export function createIntake({ relayPath, accept, now, newId = randomUUID }: Int
         client,
         eventId,
         headers,
-        body: rewriteEnvelope(envelope, items, headerChanges(header, eventId, receivedAt)),
+        body: await joinInTurns(rewriteEnvelope(envelope, items, headerChanges(header, eventId, receivedAt))),
         categories: countCategories(items),
         keep: items.some(({ type }) => isPrecious(itemCategory(type))) ? 'error' : 'other',
       })

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { BodyError, overLimit } from '../../http/body/body-error.ts'
+import { joinInTurns } from '../../http/body/join-in-turns.ts'
 import { openBodySource, type BodySource } from '../../http/body/body-source.ts'
 import { isParsed } from '../../http/body/parsed-body.ts'
 import type { BodyPlace, BodyPlaces } from './body-places.ts'
@@ -85,7 +86,7 @@ export async function readReportBody(
       state.place?.received(chunk.length)
     }
     const [only] = chunks
-    const bytes = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
+    const bytes = chunks.length === 1 && only !== undefined ? only : await joinInTurns(chunks)
     if (!state.judged) judge(bytes, rules)
     return { bytes, [Symbol.dispose]: () => state.place?.leave() }
   } catch (error) {

@@ -7,7 +7,15 @@ import type { Database, TransactionPart } from '../../stores/open-database.ts'
 import { lossReport, lossesOf, type Loss } from './outcomes.ts'
 import { createSpoolRoom, type SpoolBounds, type SpoolRoom, type Waiting } from './spool-room.ts'
 import { SpoolFullError, type AcceptedEnvelope } from '../intake/accepted-envelope.ts'
-import { kindOf, spooledSize, type LossReason, type LocalSpool, type SpooledEntry } from './spool.ts'
+import { PIECE_BYTES, piecesOf } from '../large-bodies.ts'
+import {
+  kindOf,
+  spooledSize,
+  type LossReason,
+  type LocalSpool,
+  type SpooledEntry,
+  type SpooledEnvelope,
+} from './spool.ts'
 
 const MOST_BYTES = 268_435_456 // 60,000 envelopes of 4 kB: hours of an outage, and little disk space
 const MOST_AGE_MS = 7 * 86_400_000 // a long weekend; services accept events of the last 30 days
@@ -35,8 +43,8 @@ interface Total extends Waiting {
 }
 
 const INSERT = `
-INSERT INTO spool (id, destination, kind, keep, received_at, client, event_id, categories, bytes, headers, body)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+INSERT INTO spool (id, destination, kind, keep, received_at, client, event_id, categories, bytes, headers, body, pieces)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const TOTAL = 'SELECT envelopes, bytes, last_id, accounted FROM spool_total'
 const SET_TOTAL = 'UPDATE spool_total SET envelopes = ?, bytes = ?, last_id = ?, accounted = ?'
 const ENTRY = 'id, kind, client, event_id, categories, bytes'
@@ -49,7 +57,9 @@ WITH RECURSIVE found (kind) AS (
   SELECT (SELECT min(kind) FROM spool WHERE destination = :destination AND kind > found.kind)
   FROM found WHERE found.kind IS NOT NULL
 ) SELECT kind FROM found WHERE kind IS NOT NULL`
-const READ = 'SELECT headers, body FROM spool WHERE id = ?'
+const READ = 'SELECT headers, body, pieces FROM spool WHERE id = ?'
+const REMOVE_PIECES = 'DELETE FROM report_pieces WHERE name = (SELECT pieces FROM spool WHERE id = ?)'
+const NO_BODY = Buffer.alloc(0)
 const DELETE = 'DELETE FROM spool WHERE id = ?'
 const ROW = 'id, destination, kind, client, categories, bytes, received_at'
 const OLDEST = `SELECT ${ROW} FROM spool ORDER BY id LIMIT ?`
@@ -68,9 +78,12 @@ export interface FileSpool extends LocalSpool {
    * As `accept`, and part of the transaction if there is one.
    * @returns the id of the entry; `undefined` without room. Evicted rows stay evicted unless the transaction is rolled
    * back, so that after a few tries there is room.
+   * @param pieces names the body if all of it is written already.
    * @throws {SpoolFullError} if it cannot be written.
    */
-  keep(envelope: AcceptedEnvelope): number | undefined
+  keep(envelope: AcceptedEnvelope, pieces?: string): number | undefined
+  /** As `read`, with the name of the pieces in place of a large body. */
+  find(id: number): (SpooledEnvelope & { readonly pieces: string | undefined }) | undefined
 }
 
 /** The rows of a spool, with the sums that must agree with them. Call all members but `readTotal` in a transaction. */
@@ -97,7 +110,7 @@ function createSpoolRows(database: Database, destination: string, room: SpoolRoo
   }
 
   /** @returns its id. */
-  function insert(envelope: AcceptedEnvelope): number {
+  function insert(envelope: AcceptedEnvelope, pieces?: string): number {
     const { receivedAt, client, eventId = null, body, keep, categories, headers } = envelope
     const bytes = spooledSize(envelope)
     const sum = database.during(total)
@@ -115,7 +128,8 @@ function createSpoolRows(database: Database, destination: string, room: SpoolRoo
         JSON.stringify(categories),
         bytes,
         JSON.stringify(headers),
-        body,
+        pieces === undefined ? body : NO_BODY,
+        pieces ?? null,
       )
     sum.envelopes += 1
     sum.bytes += bytes
@@ -126,6 +140,7 @@ function createSpoolRows(database: Database, destination: string, room: SpoolRoo
 
   /** @returns whether it existed. */
   function erase({ id, client, bytes }: Pick<SpooledEntry, 'id' | 'client' | 'bytes'>): boolean {
+    if (bytes > PIECE_BYTES) database.statement(REMOVE_PIECES).run(id)
     if (database.statement(DELETE).run(id).changes === 0) return false
     const sum = database.during(total)
     sum.envelopes -= 1
@@ -155,16 +170,29 @@ export function createSpool(database: Database, { destination, bounds = BOUNDS }
   const room = createSpoolRoom(database, bounds)
   const rows = createSpoolRows(database, destination, room)
 
-  function keep(envelope: AcceptedEnvelope): number | undefined {
+  function keep(envelope: AcceptedEnvelope, pieces?: string): number | undefined {
     try {
-      return database.write(() => (rows.makeRoom(envelope) ? rows.insert(envelope) : undefined))
+      return database.write(() => (rows.makeRoom(envelope) ? rows.insert(envelope, pieces) : undefined))
     } catch (thrown) {
       throw new SpoolFullError('disk', thrown)
     }
   }
 
+  function find(id: number): ReturnType<FileSpool['find']> {
+    const row = database.statement(READ).get(id)
+    if (row === undefined) return undefined
+    const body = row['body'] as Uint8Array
+    const pieces = row['pieces']
+    return {
+      headers: JSON.parse(String(row['headers'])) as Record<string, string>,
+      body: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+      pieces: typeof pieces === 'string' ? pieces : undefined,
+    }
+  }
+
   return {
     keep,
+    find,
     accept(envelope) {
       if (keep(envelope) === undefined) throw new SpoolFullError('bound')
     },
@@ -183,13 +211,10 @@ export function createSpool(database: Database, { destination, bounds = BOUNDS }
     list: (kind, after, most) => database.statement(LIST).all(destination, kind, after, most).map(toEntry),
 
     read(id) {
-      const row = database.statement(READ).get(id)
-      if (row === undefined) return undefined
-      const body = row['body'] as Uint8Array
-      return {
-        headers: JSON.parse(String(row['headers'])) as Record<string, string>,
-        body: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
-      }
+      const found = find(id)
+      if (found === undefined) return undefined
+      const { headers, body, pieces } = found
+      return { headers, body: pieces === undefined ? body : Buffer.concat([...piecesOf(database, pieces)]) }
     },
 
     settle(entry, lost) {
