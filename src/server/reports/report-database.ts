@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openDatabase, type Database } from '../stores/open-database.ts'
+import { openOwnDatabase, type Database } from '../stores/open-database.ts'
 import { INBOX_TABLES } from './inbox/inbox-tables.ts'
 import { LARGE_BODY_TABLES } from './large-bodies.ts'
 import { SPOOL_TABLES } from './spool/spool-tables.ts'
@@ -23,5 +23,5 @@ export function reportDatabasePath(dataDir: string): string {
  */
 export function openReportDatabase(dataDir: string): Database {
   const migrations = [SPOOL_TABLES + INBOX_TABLES, LARGE_BODY_TABLES]
-  return openDatabase({ path: reportDatabasePath(dataDir), migrations, checkpointPages: CHECKPOINT_PAGES })
+  return openOwnDatabase({ path: reportDatabasePath(dataDir), migrations, checkpointPages: CHECKPOINT_PAGES })
 }

@@ -1,9 +1,11 @@
 /**
  * Groups writes into one transaction. A commit costs as much as several small writes, so all writes of one turn of the
  * event loop share one, and under load those of several turns: between two commits there are 2 ms, or eight writes.
- * Each promise resolves after the commit.
+ * Each promise resolves after the commit. While another process holds the file's lock, the group tries again every 50 ms
+ * and nothing waits in the event loop; after two seconds all of it fails, and what follows fails at its first try.
  */
 import type { Database } from './open-database.ts'
+import { isLocked } from './opening-fault.ts'
 
 /** Collects writes and runs them together. */
 export interface GroupedWrites {
@@ -14,6 +16,8 @@ export interface GroupedWrites {
    * @throws errors of `work`, and {DatabaseError} if the file cannot be opened.
    */
   write<Result>(work: () => Result, patienceMs?: number): Promise<Result>
+  /** Whether the last try found the file locked by another process. */
+  readonly isLocked: boolean
 }
 
 /** Clock and timer, for tests. */
@@ -33,6 +37,8 @@ interface Job {
 
 const MOST_TOGETHER = 64 // small writes: a few milliseconds
 const PAUSE_MS = 2 // an unnoticeable delay
+const LOCK_RETRY_MS = 50
+const LOCK_PATIENCE_MS = 2_000 // a migration or a copy of the file may take as long
 const ENOUGH = 8 // larger groups would save little, and delay their writers
 
 const SYSTEM_CLOCK: WriteClock = {
@@ -54,6 +60,7 @@ export function createGroupedWrites(
 ): GroupedWrites {
   const waiting: Job[] = []
   let committedAt = Number.NEGATIVE_INFINITY
+  let lockedSince: number | undefined
   let planned: { readonly at: number; readonly cancel: () => void } | undefined
 
   function plan(at: number, now: number): void {
@@ -70,13 +77,26 @@ export function createGroupedWrites(
         for (const job of jobs) job.run()
       })
     } catch (thrown) {
+      if (isLocked(thrown)) return waitForLock(jobs, thrown)
+      lockedSince = undefined
       // Everything is rolled back. Run alone, each job learns whether it was the faulty one.
       if (jobs.length === 1) jobs[0]?.failed(thrown)
       else for (const job of jobs) runAlone(job)
       return settle()
     }
+    lockedSince = undefined
     for (const job of jobs) job.done()
     settle()
+  }
+
+  function waitForLock(jobs: readonly Job[], thrown: unknown): void {
+    const now = clock.now()
+    lockedSince ??= now
+    if (now - lockedSince < LOCK_PATIENCE_MS) {
+      waiting.unshift(...jobs)
+      return plan(now + LOCK_RETRY_MS, now)
+    }
+    for (const job of [...jobs, ...waiting.splice(0)]) job.failed(thrown)
   }
 
   function settle(): void {
@@ -95,6 +115,9 @@ export function createGroupedWrites(
   }
 
   return {
+    get isLocked() {
+      return lockedSince !== undefined
+    },
     write<Result>(work: () => Result, patienceMs = 0) {
       return new Promise<Result>((resolve, reject) => {
         let result: Result
@@ -103,6 +126,7 @@ export function createGroupedWrites(
         }
         waiting.push({ run, done: () => resolve(result), failed: reject })
         const now = clock.now()
+        if (lockedSince !== undefined && planned !== undefined) return
         plan(waiting.length >= ENOUGH ? now : Math.max(now + patienceMs, committedAt + PAUSE_MS), now)
       })
     },

@@ -6,7 +6,7 @@
  *   folder (`WORKERS`).
  * - `synchronous = NORMAL`: a commit is a write without an fsync, which would hold the event loop for milliseconds. What
  *   is committed outlives the process, `kill -9` included. A power cut may take the last commits, never the file.
- * - `busy_timeout`: how long a write waits for another process's.
+ * - `busy_timeout`: how long a write waits for another process's. If it was in vain, the next ones hardly wait until one succeeds.
  */
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -17,6 +17,10 @@ import { migrate, transaction } from './migrations.ts'
 import { isLocked, openingFault } from './opening-fault.ts'
 
 const BUSY_TIMEOUT_MS = 2_000 // blocks the event loop; writes of other processes take less than a millisecond
+/** For files of the runtime, which try again in a later turn (`grouped-writes.ts`). */
+const SHORT_TIMEOUT_MS = 50
+/** While a lock lasts that a write has waited for in vain: the next writes must not wait again. */
+const LOCKED_TIMEOUT_MS = 1
 const CHECKPOINT_PAGES = 1_000 // SQLite's default
 const RETRY_MS = 5 // while a new file is locked
 const FILE_MODE = 0o600 // contains sessions, calls and reports of visitors
@@ -82,16 +86,43 @@ export interface Database {
  * const names = database.statement('SELECT name FROM mills').all()
  * ```
  */
-export function openDatabase({ path, migrations, checkpointPages = CHECKPOINT_PAGES }: DatabaseOptions): Database {
+export function openDatabase(options: DatabaseOptions): Database {
+  return openWaiting(options, BUSY_TIMEOUT_MS)
+}
+
+/** A file of the runtime: as `openDatabase`, with short waits for the writes of other processes. */
+export function openOwnDatabase(options: DatabaseOptions): Database {
+  return openWaiting(options, SHORT_TIMEOUT_MS)
+}
+
+function openWaiting(
+  { path, migrations, checkpointPages = CHECKPOINT_PAGES }: DatabaseOptions,
+  timeoutMs: number,
+): Database {
   const statements = new Map<string, StatementSync>()
   let handle: DatabaseSync | undefined
   let disposed = false
   /** Parts of the running transaction. */
   let parts: Map<TransactionPart<unknown>, unknown> | undefined
 
+  let isShort = false
+
   function open(): DatabaseSync {
     if (disposed) throw new DatabaseError(path, 'is closed: the server is ending')
-    return (handle ??= openFile(path, migrations, checkpointPages))
+    if (handle !== undefined) return handle
+    handle = openFile(path, migrations, checkpointPages)
+    if (timeoutMs !== BUSY_TIMEOUT_MS) wait(timeoutMs)
+    return handle
+  }
+
+  function wait(milliseconds: number): void {
+    handle?.exec(`PRAGMA busy_timeout = ${milliseconds}`)
+  }
+
+  function noteLock(isLocked: boolean): void {
+    if (isLocked === isShort) return
+    isShort = isLocked
+    wait(isLocked ? LOCKED_TIMEOUT_MS : timeoutMs)
   }
 
   return {
@@ -107,11 +138,16 @@ export function openDatabase({ path, migrations, checkpointPages = CHECKPOINT_PA
       if (parts !== undefined) return work()
       const states = (parts = new Map<TransactionPart<unknown>, unknown>())
       try {
-        return transaction(open(), () => {
+        const done = transaction(open(), () => {
           const result = work()
           for (const [part, state] of states) part.finish(state)
           return result
         })
+        noteLock(false)
+        return done
+      } catch (thrown) {
+        if (isLocked(thrown)) noteLock(true)
+        throw thrown
       } finally {
         parts = undefined
       }

@@ -3,6 +3,7 @@ import { countGreediest, cutGreediest, type HeldByClient } from './fair-level.ts
 import { levelOf, sharedPlace, type LimitPlace } from './crowded-keys.ts'
 import { createGroupedWrites, type GroupedWrites } from './grouped-writes.ts'
 import type { Database } from './open-database.ts'
+import { isLocked } from './opening-fault.ts'
 import { ALLOWED, rateCells, refusal, toMicros, type RateCells } from './rate-cells.ts'
 import {
   CLIENT_SHARE,
@@ -82,7 +83,18 @@ class SqliteStore implements Store {
     })
   }
 
-  async take(...[key, limit, nowMs, client]: Parameters<Store['take']>): ReturnType<Store['take']> {
+  async take(...given: Parameters<Store['take']>): ReturnType<Store['take']> {
+    if (this.#writes.isLocked) return this.#writes.write(() => this.#take(...given))
+    try {
+      return this.#take(...given)
+    } catch (thrown) {
+      // Tried again together with all others that wait for the lock.
+      if (!isLocked(thrown)) throw thrown
+      return this.#writes.write(() => this.#take(...given))
+    }
+  }
+
+  #take(...[key, limit, nowMs, client]: Parameters<Store['take']>): Awaited<ReturnType<Store['take']>> {
     const cells = rateCells(limit)
     const now = toMicros(nowMs)
     const place = this.#placeOf({ key, client }, cells, now)

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openDatabase, type Database } from './open-database.ts'
+import { openOwnDatabase, type Database } from './open-database.ts'
 import { storeTables } from './store-tables.ts'
 
 /**
@@ -7,7 +7,7 @@ import { storeTables } from './store-tables.ts'
  * @param dataDir absolute path of `DATA_DIR`.
  */
 export function openRuntimeDatabase(dataDir: string): Database {
-  return openDatabase({
+  return openOwnDatabase({
     path: join(dataDir, 'runtime.sqlite'),
     migrations: [storeTables('limits') + storeTables('calls')],
   })
@@ -18,5 +18,5 @@ export function openRuntimeDatabase(dataDir: string): Database {
  * @param dataDir absolute path of `DATA_DIR`.
  */
 export function openSessionDatabase(dataDir: string): Database {
-  return openDatabase({ path: join(dataDir, 'sessions.sqlite'), migrations: [storeTables('sessions')] })
+  return openOwnDatabase({ path: join(dataDir, 'sessions.sqlite'), migrations: [storeTables('sessions')] })
 }

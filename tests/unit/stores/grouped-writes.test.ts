@@ -1,7 +1,8 @@
+import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createGroupedWrites, type WriteClock } from '../../../src/server/stores/grouped-writes.ts'
-import { openDatabase, type Database } from '../../../src/server/stores/open-database.ts'
+import { openOwnDatabase, type Database } from '../../../src/server/stores/open-database.ts'
 import { join } from 'node:path'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
@@ -11,7 +12,7 @@ let database: Database
 beforeEach(async () => {
   folder = await makeTempDir('grouped')
   const migrations = ['CREATE TABLE grains (name TEXT PRIMARY KEY) STRICT;']
-  database = openDatabase({ path: join(folder.path, 'grains.sqlite'), migrations })
+  database = openOwnDatabase({ path: join(folder.path, 'grains.sqlite'), migrations })
 })
 afterEach(async () => {
   database.dispose()
@@ -124,3 +125,55 @@ test('a transaction inside of another one is undone with it', () => {
   ).toThrow('stop')
   expect(names()).toEqual([])
 })
+
+describe('a file that another process has locked', () => {
+  test('is tried once in 50 ms, for all that wait', async () => {
+    const other = lock()
+    const { state, writes } = grouped()
+    const written = Promise.all(['a', 'b', 'c'].map((name) => writes.write(add(name))))
+    for (let round = 0; round < 3; round += 1) {
+      runPlanned(state)
+      expect(state).toMatchObject({ transactions: round + 1 })
+      expect(state.delays.at(-1)).toBe(50)
+    }
+    expect(writes.isLocked).toBe(true)
+    const late = writes.write(add('d'))
+    expect(state.deferred).toHaveLength(1)
+    other.close()
+    runPlanned(state)
+    expect(await Promise.all([written, late])).toEqual([[1, 1, 1], 1])
+    expect(writes.isLocked).toBe(false)
+    expect(state.transactions).toBe(4)
+  })
+
+  test('fails all that wait after two seconds, and what follows at once', async () => {
+    const other = lock()
+    const { state, writes } = grouped()
+    const first = Promise.allSettled(['a', 'b'].map((name) => writes.write(add(name))))
+    runPlanned(state)
+    state.now += 2_000
+    runPlanned(state)
+    expect((await first).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    const second = writes.write(add('c'))
+    runPlanned(state)
+    await expect(second).rejects.toThrow('database is locked')
+    expect(state.transactions).toBe(3)
+    other.close()
+    const third = writes.write(add('d'))
+    runPlanned(state)
+    expect(await third).toBe(1)
+    expect(names()).toEqual(['d'])
+  })
+})
+
+/** Until it is closed. */
+function lock(): DatabaseSync {
+  database.write(() => undefined)
+  const other = new DatabaseSync(join(folder.path, 'grains.sqlite'))
+  other.exec('BEGIN IMMEDIATE')
+  return other
+}
+
+function runPlanned(state: { readonly deferred: (() => void)[] }): void {
+  for (const run of state.deferred.splice(0)) run()
+}

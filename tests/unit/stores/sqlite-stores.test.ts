@@ -1,3 +1,6 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CALLS, createIdempotencyStore, type IdempotencyStore } from '../../../src/server/stores/idempotency-store.ts'
 import type { Database } from '../../../src/server/stores/open-database.ts'
@@ -59,4 +62,20 @@ describe('rate limits in SQLite', () => {
   rateLimitsContract(() => [limits(), limits()])
 
   crowdedRateLimitsContract((keys) => createRateLimits(createSqliteStore(open(), { ...LIMITS, entries: keys })))
+})
+
+describe('limits in a file that another process has locked', () => {
+  it('wait without holding the event loop, and count once it is free', async () => {
+    const database = open()
+    const counted = createRateLimits(createSqliteStore(database, LIMITS))
+    await counted.take('first', { points: 1, seconds: 60 }, NOW)
+    const other = new DatabaseSync(join(folder.path, 'runtime.sqlite'))
+    other.exec('BEGIN IMMEDIATE')
+    const answers = Promise.all(
+      Array.from({ length: 4 }, () => counted.take('second', { points: 2, seconds: 60 }, NOW)),
+    )
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn()
+    other.close()
+    expect((await answers).map(({ allowed }) => allowed).toSorted()).toEqual([false, false, true, true])
+  })
 })
