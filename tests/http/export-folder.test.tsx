@@ -161,3 +161,23 @@ test.skipIf(findProgram('nginx') === undefined)('is served by nginx as the handb
     expect(await ask('/_m/assets/a.js')).toEqual([200, undefined, 'nosniff', null])
   }
 })
+
+test('a slug takes no name of what configures servers of files', async () => {
+  const { folder, names } = await temporaryFolder()
+  const ids = ['.htaccess', '.HTACCESS', '.user.ini', 'Web.config', '_headers', '_redirects', 'fine']
+  const routes = {
+    '/[id]': { page: hello, loader: moduleOf({ paths: () => ids.map((id) => ({ id })) }) },
+    '/below/[id]': { page: hello, loader: moduleOf({ paths: () => [{ id: '_headers' }, { id: '.htaccess' }] }) },
+  }
+  const { leftOut } = await exported(folder, { routes }, { isPartial: true })
+  expect(leftOut.map(({ what }) => what).toSorted()).toEqual([
+    '/.HTACCESS (/[id])',
+    '/.htaccess (/[id])',
+    '/.user.ini (/[id])',
+    '/Web.config (/[id])',
+    '/_headers (/[id])',
+    '/_redirects (/[id])',
+    '/below/.htaccess (/below/[id])',
+  ])
+  expect(await names()).toEqual(expect.arrayContaining(['below/_headers/index.html', 'fine/index.html']))
+})

@@ -35,6 +35,8 @@ export interface PlaceFault {
 export function placeOfPage(path: string): PagePlace | PlaceFault {
   const name = nameOf(path)
   if (typeof name !== 'string') return name
+  const obeyed = obeyedFaultOf(name)
+  if (obeyed !== undefined) return { fault: obeyed }
   const last = name.slice(name.lastIndexOf('/') + 1)
   if (/^index\.html?$/i.test(last)) return { fault: `'${last}' is the file of its folder's page` }
   const folder = name === '' ? '' : `${name}/`
@@ -56,6 +58,39 @@ export function nameOf(path: string): string | PlaceFault {
   }
   const all = names.join('/')
   return Buffer.byteLength(all) > MOST_PATH_BYTES ? { fault: `it is longer than ${MOST_PATH_BYTES} bytes` } : all
+}
+
+/**
+ * Files that servers of files obey, in any folder: Apache's and those of its modules, PHP's, IIS's. A page of such a name
+ * would at best make them refuse its folder.
+ */
+const OBEYED: ReadonlySet<string> = new Set([
+  '.htaccess',
+  '.htpasswd',
+  '.htdigest',
+  '.htgroup',
+  '.user.ini',
+  'web.config',
+])
+/** In the folder of the site: those of hosts of files. */
+const OBEYED_AT_TOP: ReadonlySet<string> = new Set([
+  '_headers',
+  '_redirects',
+  '_routes.json',
+  '_worker.js',
+  'netlify.toml',
+  'vercel.json',
+  'now.json',
+  'staticwebapp.config.json',
+  'firebase.json',
+])
+
+/** A handler may have such a name: then the application wants to write that file. */
+function obeyedFaultOf(name: string): string | undefined {
+  const [top = '', ...others] = name.split('/')
+  const isObeyed = (one: string): boolean => OBEYED.has(folded(one))
+  const culprit = OBEYED_AT_TOP.has(folded(top)) ? top : [top, ...others].find(isObeyed)
+  return culprit === undefined ? undefined : `'${culprit}' is a file that configures servers of files`
 }
 
 /** Names in the folder of the site that exports keep, or make for themselves. */
