@@ -55,6 +55,15 @@ describe('a value', () => {
     expect(cache.stats).toMatchObject({ hits: 1, misses: 1_000, made: 1, entries: 1 })
   })
 
+  test('is made again where the clock was set back behind its making', async () => {
+    const { read, world } = cacheWorld()
+    expect(await read('k', () => 1)).toBe(1)
+    world.now -= 3_000
+    expect(await read('k', () => 2)).toBe(1)
+    world.now -= 3_600_000
+    expect(await read('k', () => 3)).toBe(3)
+  })
+
   test('is everybody’s own: who changes it changes nothing for others', async () => {
     const { read } = cacheWorld()
     const original = { list: [1], at: new Date(5), ids: new Map([['a', { n: 1 }]]) }

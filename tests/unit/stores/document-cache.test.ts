@@ -57,6 +57,15 @@ describe('kept documents', () => {
     expect([kept?.isDropped, cache.find(asked('a'))]).toEqual([true, undefined])
   })
 
+  test('are made again where the clock was set back behind their making', () => {
+    const { cache, clock } = openCache()
+    keep(cache, asked('a'), 'body')
+    clock.now -= 3_000
+    expect(cache.find(asked('a'))).toMatchObject({ ageMs: 0 })
+    clock.now -= 3_600_000
+    expect(cache.find(asked('a'))).toBeUndefined()
+  })
+
   test('that are too large are given to those who wait, and not kept', () => {
     const { cache } = openCache()
     const kept = keep(cache, asked('a'), 'x'.repeat(1_100_000))

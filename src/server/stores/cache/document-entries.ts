@@ -3,6 +3,7 @@ import type { Encoding } from '../../http/content-encoding.ts'
 import type { DataCache } from './data-cache.ts'
 import type { DocumentLifetime } from './document-lifetime.ts'
 import type { KeptBody } from './kept-body.ts'
+import { isOfFuture } from './kept-value.ts'
 import { createLruCache, type LruBounds, type LruCache } from './lru-cache.ts'
 import { settleEntries, type Droppable } from './revalidations.ts'
 import { shellBytes, type StoredShell } from './stored-shell.ts'
@@ -218,8 +219,9 @@ export class DocumentEntries {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
     const { freshMs, staleMs } = entry.lifetime
-    if (this.#now() - entry.madeAt <= freshMs + staleMs && !this.#isDropped(entry))
-      return this.#keptOf(entry, entry.document, true)
+    const now = this.#now()
+    const isUsable = now - entry.madeAt <= freshMs + staleMs && !isOfFuture(entry.madeAt, now)
+    if (isUsable && !this.#isDropped(entry)) return this.#keptOf(entry, entry.document, true)
     this.#entries.delete(key)
     return undefined
   }
