@@ -14,7 +14,7 @@ import type { RequestTrace } from '../request/request-trace.ts'
 import { fill, textsOf } from '../request/answer/texts.ts'
 import { attachContext } from '../request/attached-context.ts'
 import { RequestContext } from '../request/context.ts'
-import { reportFailure, reportLateFailure } from '../request/answer/failure.ts'
+import { reportFailure, lateFailure } from '../request/answer/failure.ts'
 import { RequestScope } from '../request/request-scope.ts'
 import { hostOf, passOn } from '../request/host-request.ts'
 import { createRandomText } from '../http/random-text.ts'
@@ -173,7 +173,10 @@ function watch(
       },
       context,
     )
-    if (hostOf(req)?.isPassedOn) return context.finish()
+    if (hostOf(req)?.isPassedOn) {
+      scope.fail = lateFailure({ log, reporter, record, clientAddress: context.clientAddress })
+      return context.finish()
+    }
     // Listeners of its signal, and work after the answer, are code of the application.
     scope.run(() => {
       if (!res.writableFinished) context.abort('gone')
@@ -188,11 +191,6 @@ function watch(
     observe?.(record)
     telemetry.observe(record)
   })
-}
-
-/** Not written in place: it would keep the request alive with the scope (docs/decisions/0028). */
-function lateFailure(finished: Parameters<typeof reportLateFailure>[1]): RequestScope['fail'] {
-  return (thrown) => reportLateFailure(thrown, finished)
 }
 
 /** The spans of a request that was sampled. */

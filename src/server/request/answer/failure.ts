@@ -67,8 +67,13 @@ interface FinishedRequest {
   readonly clientAddress: ClientAddress
 }
 
+/** What a scope calls once its request is over. Not written in place: it would keep the request alive (docs/decisions/0028). */
+export function lateFailure(finished: FinishedRequest): (thrown: unknown) => void {
+  return (thrown) => reportLateFailure(thrown, finished)
+}
+
 /** As `reportFailure`, for a promise that has failed after its request was over. */
-export function reportLateFailure(met: unknown, { log, reporter, record, clientAddress }: FinishedRequest): void {
+function reportLateFailure(met: unknown, { log, reporter, record, clientAddress }: FinishedRequest): void {
   const judged = judgeThrown(met)
   if (judged.kind !== 'failure') return
   const { thrown } = judged

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from 'pino'
 import { createRandomText } from '../../http/random-text.ts'
-import { reportFailure } from '../../request/answer/failure.ts'
+import { lateFailure, reportFailure } from '../../request/answer/failure.ts'
 import { RequestContext } from '../../request/context.ts'
 import { DocumentMaking } from '../../request/document-making.ts'
 import { RequestScope } from '../../request/request-scope.ts'
@@ -60,15 +60,15 @@ export function createDocumentMaker(parts: PageParts & { readonly log: Logger })
     making.onLeave = () => context.abort('gone')
     context.record.route = route
     context.record.kind = 'document'
+    const scope = new RequestScope((thrown) => void reportFailure(thrown, context, 'unawaited'))
     try {
-      await new RequestScope((thrown) => void reportFailure(thrown, context, 'unawaited')).run(() =>
-        servePage(parts, page, context),
-      )
+      await scope.run(() => servePage(parts, page, context))
     } catch (thrown) {
       making.note('failed')
       context.log.error({ err: thrown, route }, 'a page could not be made for all visitors')
     } finally {
       context.finish()
+      scope.fail = lateFailure({ log: parts.log, reporter, record: context.record, clientAddress })
     }
     const { answer } = res
     if (answer?.headers.some((name, at) => at % 2 === 0 && /^(?:set-cookie|vary)$/i.test(name))) {
