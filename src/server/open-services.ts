@@ -24,6 +24,7 @@ import { createAfterwards } from './request/answer/afterwards.ts'
 import { sharedIdempotencyStore, sharedRateLimits, watchSharedStore } from './stores/shared-first.ts'
 import type { RequestServices } from './request/context.ts'
 import { createLeftWork } from './request/running-work.ts'
+import { limitAccess } from './request/limit-access.ts'
 import { failClosed } from './request/session-access.ts'
 
 /** The services, including those that only the runtime uses. */
@@ -137,9 +138,7 @@ export function createServices(
     site,
     onDraining,
     warnOnce: warnOnceTo(log),
-    get limits() {
-      return (opened.limits ??= openLimits())
-    },
+    limits: limitAccess(() => (opened.limits ??= openLimits())),
     get data() {
       return data()
     },

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
@@ -129,4 +129,30 @@ test('where nothing can be counted, nobody is refused, and the log says so once'
   await mkdir(join(app.dataDir, 'runtime.sqlite'), { recursive: true })
   for (let index = 0; index < 3; index += 1) await request(app).get('/_m/data/').expect(200)
   expect(logs.filter(({ msg }) => msg === 'visitors cannot be counted, and are not limited')).toHaveLength(1)
+})
+
+test('where nothing can be counted, what the application limits is not let through', async () => {
+  const { app, logs } = tinyApp({
+    routes: {
+      '/count': {
+        handler: moduleOf({
+          GET: async ({ context }: LoaderArgs) => Response.json(await context.limit('password', DATA)),
+        }),
+      },
+      '/wrong': {
+        handler: moduleOf({
+          GET: async ({ context }: LoaderArgs) => Response.json(await context.limit('x', { points: 0, seconds: 1 })),
+        }),
+      },
+    },
+  })
+  const file = join(app.dataDir, 'runtime.sqlite')
+  await mkdir(file, { recursive: true })
+  await request(app).get('/count').expect(503).expect('Retry-After', '5')
+  expect(logs.map(({ err }) => (err as { message?: string } | undefined)?.message)).toContainEqual(
+    expect.stringContaining('The store of limits cannot be used'),
+  )
+  await rm(file, { recursive: true })
+  await request(app).get('/count').expect(200)
+  await request(app).get('/wrong').expect(500) // a fault of the application
 })

@@ -1,7 +1,5 @@
-import { UnavailableError } from '../api/unavailable-error.ts'
 import type { SessionStore } from '../stores/session-store.ts'
-
-const RETRY_AFTER_SECONDS = 5
+import { storeFault } from './store-fault.ts'
 
 /**
  * Sessions while their store is unavailable: every use fails with 503. There is no store behind it, because a session
@@ -14,12 +12,7 @@ export function failClosed(open: () => SessionStore, onChange: (user: string) =>
     try {
       return await work(open())
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : 'unknown'
-      const error = new UnavailableError(`The store of sessions cannot be used: ${reason}`, {
-        retryAfter: RETRY_AFTER_SECONDS,
-      })
-      error.cause = cause
-      throw error
+      throw storeFault('sessions', cause)
     }
   }
   const change = async <Result>(user: string, work: (store: SessionStore) => Promise<Result>): Promise<Result> => {
