@@ -13,9 +13,6 @@ const SOUGHT_IN_TARGETS = /^correspondingUseElement$/
 /** Elements whose name, or id, becomes a member of their form, in HTML that visitors wrote. */
 const FIELDS = `[${HTML_MARK}] :is(button,fieldset,img,input,object,output,select,textarea)`
 
-/** HTML without any of these has nothing to free. */
-const ASKS = /\b(?:name|id)\s*=|data-prefetch/i
-
 const PREFETCHES = `[${HTML_MARK}] [data-prefetch]`
 
 /** Globals that may be undefined: an element with that id would be used instead. */
@@ -63,24 +60,8 @@ export function freeDocument(page: typeof globalThis): void {
       }
     }
   }).observe(document, { childList: true, subtree: true })
-  document.addEventListener('millrace:html', ({ detail }: CustomEventInit<HtmlToFree>) => {
-    if (!detail || !ASKS.test(detail.text)) return
-    const box = document.implementation.createHTMLDocument().createElement(detail.tag)
-    box.setAttribute(HTML_MARK, '')
-    box.innerHTML = detail.html
-    const { innerHTML } = box
-    free((selector) => querySelectorAll.call(box, selector))
-    // HTML that is written and parsed again may differ.
-    if (box.innerHTML !== innerHTML) detail.text = box.innerHTML
+  // HTML that `Html` is about to show: the observer sees it too late.
+  document.addEventListener('millrace:html', ({ detail }: CustomEventInit<Element>) => {
+    if (detail) free((selector) => querySelectorAll.call(detail, selector))
   })
-}
-
-/** What `Html` asks to free before React puts it into the document: the observer sees it too late. */
-interface HtmlToFree {
-  /** Replaced if something in it has to go. */
-  text: string
-  /** The text, as the page may have to have it. */
-  readonly html: string
-  /** Name of the element around it. */
-  readonly tag: string
 }

@@ -1,4 +1,12 @@
-import { useContext, useMemo, type HTMLAttributes, type ReactNode, type Ref, type SubmitEvent } from 'react'
+import {
+  useCallback,
+  useContext,
+  useMemo,
+  type HTMLAttributes,
+  type ReactNode,
+  type Ref,
+  type SubmitEvent,
+} from 'react'
 import { HtmlValue } from '../../shared/html-value.ts'
 import { HTML_MARK } from '../../shared/protocol/hydration-data.ts'
 import { RouterContext } from './contexts.ts'
@@ -36,18 +44,33 @@ type HTMLElementLike = typeof globalThis extends { HTMLElement: { prototype: inf
  * ```
  */
 export function Html(props: HtmlProps): ReactNode {
-  const { value, as: Tag = 'div', onSubmit, ...rest } = props
+  const { value, as: Tag = 'div', onSubmit, ref, ...rest } = props
   if (!(value instanceof HtmlValue)) throw new TypeError('The value of <Html> is not from html(text)')
   const server = useContext(ServerDocumentContext)
   const router = useContext(RouterContext)
   // React writes the HTML again for another object, and what has changed in it would be lost.
-  const { mark, markup } = useMemo(
-    () => ({
-      mark: server === null ? value.mark : server.htmlMark(value, Tag),
-      markup: { __html: freed(value.text, Tag) },
-    }),
+  const { mark, markup, isLate } = useMemo(
+    () => {
+      // What came in the document has been freed there.
+      const late = server === null && value.mark === undefined && NAMES.test(value.text)
+      return {
+        mark: server === null ? value.mark : server.htmlMark(value, Tag),
+        markup: { __html: trusted(late ? '' : value.text) },
+        isLate: late,
+      }
+    },
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- values with equal text are equal
     [value.hash],
+  )
+  const attach = useCallback(
+    (element: HTMLElementLike | null) => {
+      if (isLate && element) fill(element as Element, value.text)
+      if (typeof ref === 'function') return ref(element)
+      if (ref) ref.current = element
+      return undefined
+    },
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- as above
+    [value.hash, ref],
   )
 
   function follow(event: SubmitEvent<HTMLElementLike>): void {
@@ -56,15 +79,31 @@ export function Html(props: HtmlProps): ReactNode {
   }
 
   return (
-    <Tag {...(rest as object)} {...{ [HTML_MARK]: mark ?? '' }} onSubmit={follow} dangerouslySetInnerHTML={markup} />
+    <Tag
+      {...(rest as object)}
+      {...{ [HTML_MARK]: mark ?? '' }}
+      ref={attach as never}
+      onSubmit={follow}
+      dangerouslySetInnerHTML={markup}
+      suppressHydrationWarning={isLate}
+    />
   )
 }
 
-/** The HTML as `free-document.ts` frees it: React and the router use `document` before that sees what has come. */
-function freed(text: string, tag: string): string {
-  const detail = { text, html: trusted(text), tag }
-  globalThis.document?.dispatchEvent(new CustomEvent('millrace:html', { detail }))
-  return text === detail.text ? detail.html : trusted(detail.text)
+/** HTML without any of these has nothing to free. */
+const NAMES = /\b(?:name|id)\s*=|data-prefetch/i
+
+/**
+ * Puts HTML into an element after `free-document.ts` has freed it: React and the router use `document` before the observer
+ * there sees what has come. The browser parses it once, as React would: HTML that is written and parsed again may differ,
+ * and become what no sanitizer has seen.
+ */
+function fill(element: Element, text: string): void {
+  if (element.firstChild) return // in the document already
+  const box = element.cloneNode() as Element
+  box.innerHTML = trusted(text)
+  document.dispatchEvent(new CustomEvent('millrace:html', { detail: box }))
+  element.append(...box.childNodes)
 }
 
 /** What browsers with Trusted Types have, and the types of TypeScript's library lack. */

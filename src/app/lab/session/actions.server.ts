@@ -18,7 +18,7 @@ export const signIn = action({
 export const signOut = action({
   async handler({ context, revalidate }) {
     const session = await labSession.open(context)
-    session.clear()
+    await session.clear()
     await session.flash('You are signed out.')
     revalidate('session')
   },
