@@ -83,6 +83,8 @@ interface Call extends CallSource {
   /** Whether a different user has signed in since it was made: what a former one has called is not sent for the next. */
   readonly isOthers: () => boolean
   readonly args: readonly unknown[]
+  /** What the control held whose change has called. */
+  readonly held: string
   /** Asks the visitor what to do, once it was not sent. */
   unsent?: UnsentCall
 }
@@ -109,7 +111,7 @@ export function createActionCalls(host: CallHost): CallAction {
       return former.result
     }
     const { owner } = page
-    const call: Call = { id, args, isOthers: () => page.owner !== owner, ...source }
+    const call: Call = { id, args, isOthers: () => page.owner !== owner, held: heldBy(source), ...source }
     const result = (last.get(id) ?? Promise.resolve()).then(() => performCall(host, call, page))
     const over = result.catch(() => undefined)
     last.set(id, over)
@@ -164,6 +166,8 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
     if (form) focusFirstFault(host.unhidden(form), answer.errors)
     return invalidInput(args.at(-1), answer, host.window.document)
   }
+  // Drafts hear that it is no draft any more, unless the visitor has typed on.
+  if (!form && heldBy(call) === call.held) call.by?.dispatchEvent(new Event('millrace:saved'))
   const { redirect } = head ?? {}
   const leaving = router.leavingFor
   // After leaving the page, the caller gets no result; but layouts that are still shown may have changed.
@@ -180,6 +184,11 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
     else host.follow(redirect.to, redirected(host, request))
   }
   return answer?.value ?? null
+}
+
+function heldBy({ by }: CallSource): string {
+  const { value, checked } = (by ?? {}) as Partial<HTMLInputElement>
+  return `${value}${checked}`
 }
 
 /**

@@ -79,9 +79,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     isRestored = true
   }
 
-  document.addEventListener('input', ({ target }) => target && foreign.delete(target), true)
-  // What a form shows then has not been typed.
-  document.addEventListener('reset', ({ target }) => controlsIn(target).forEach((one) => typed.delete(one)), true)
+  watchTyping(document, typed, () => foreign)
   entries.read(inherit)
   learn(parts.marks)
   watchReturns(window, page, { leave: () => entries.write(owners), comeBack: () => entries.read(inherit) })
@@ -104,6 +102,16 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     },
     learn,
   }
+}
+
+function watchTyping(document: Document, typed: Controls, foreign: () => Controls): void {
+  const on = (type: string, hear: (target: EventTarget) => unknown): void =>
+    document.addEventListener(type, ({ target }) => target && hear(target), true)
+  on('input', (one) => foreign().delete(one))
+  // What a form shows then has not been typed.
+  on('reset', (form) => controlsIn(form).forEach((one) => typed.delete(one)))
+  // The server has it: to restore it by events would send it again, over what is newer.
+  on('millrace:saved', (one) => typed.delete(one) && foreign().add(one))
 }
 
 /** Takes a former user's page away from whoever comes back to it, where the browser has kept it as it was. */
