@@ -20,7 +20,7 @@ beforeAll(async () => {
   shop = await buildShop('/shop')
   bare = await buildShop('/a.b/c', 'bare')
   root = await buildShop('', 'bare')
-})
+}, 180_000) // three builds
 afterAll(async () => {
   for (const build of [shop, bare, root]) await build[Symbol.asyncDispose]()
 })

@@ -200,8 +200,10 @@ describe('what is refused', () => {
     // Until the last has its place in the queue; the first is in progress.
     while ((await readdir(join(folder.path, 'left')).catch(() => [])).length === 0) await delay(1)
     leaving.abort()
-    const [first, second] = await Promise.all(left)
-    expect([first, second]).toEqual([expect.stringMatching(/320\.webp$/), 'UnavailableError'])
+    // The one in progress is made: which of the two it is, their folders' system calls decide.
+    const ends = (await Promise.all(left)).slice(0, 2)
+    expect(ends.filter((end) => end === 'UnavailableError')).toHaveLength(1)
+    expect(ends.filter((end) => /(?:320|640)\.webp$/.test(end))).toHaveLength(1)
     expect(await joined).toMatch(/1280\.webp$/)
     expect(await alone).toMatch(/320\.webp$/)
   })
