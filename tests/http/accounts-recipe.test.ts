@@ -1,7 +1,6 @@
 /** The accounts of the handbook's chapter: passwords, reset by mail, OAuth and roles, against stand-ins. */
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -14,6 +13,7 @@ import { may } from '../fixtures/accounts-app/accounts/roles.ts'
 import { usersIn, type User } from '../fixtures/accounts-app/accounts/users.server.ts'
 import application from '../fixtures/accounts-app/app.ts'
 import * as signInActions from '../fixtures/accounts-app/sign-in/actions.server.ts'
+import { freePort } from '../support/free-ports.ts'
 import { filledForm, formIn } from '../support/html-forms.ts'
 import { startOpenid, type OpenidProvider } from '../support/openid-provider.ts'
 import { startSmtp, type SmtpServer } from '../support/smtp-server.ts'
@@ -63,15 +63,16 @@ beforeEach(async () => {
   folder = await makeTempDir('accounts')
   smtp = await startSmtp()
   provider = await startOpenid()
+  const port = await freePort()
+  origin = `http://127.0.0.1:${port}`
   const app = createApp({
     app: application,
-    config: readConfig({ DATA_DIR: folder.path, TRUST_PROXY: '127.0.0.1' }),
+    config: readConfig({ DATA_DIR: folder.path, TRUST_PROXY: '127.0.0.1', ORIGIN: origin }),
     log: pino({ level: 'silent' }),
     actions: { 'sign-in/actions.server.ts': signInActions },
   })
-  server = createServer(app).listen(0, '127.0.0.1')
+  server = createServer(app).listen(port, '127.0.0.1')
   await once(server, 'listening')
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const environment = {
     SMTP_URL: smtp.url,
     ORIGIN: origin,
