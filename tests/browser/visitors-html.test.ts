@@ -172,7 +172,12 @@ browserTest('HTML from which a name had to go is parsed once', async ({ open }) 
   await openElsewhere(page)
   // Each time that it is parsed and written, a line is lost.
   await follow(page, '<img name="createElement" alt=""><pre>\n\n\nlast</pre>')
-  expect(await page.locator('[data-html-value] pre').last().evaluate((element) => element.textContent)).toBe('\n\nlast')
+  expect(
+    await page
+      .locator('[data-html-value] pre')
+      .last()
+      .evaluate((element) => element.textContent),
+  ).toBe('\n\nlast')
   expect(await page.locator('img[name]').count()).toBe(0)
 })
 
