@@ -16,6 +16,10 @@ import { dataPageOf, headOf, sendPageData, type DataParts } from './serve-data.t
 export interface CallParts extends DataParts {
   readonly actions: ActionParts
   readonly decider: UrlDecider
+  /** Whether the application has middleware of its own. */
+  readonly hasMiddleware: boolean
+  /** Whether it is middleware of a host. */
+  readonly isEmbedded: boolean
 }
 
 /** Answers a call of the client router: the result first, then fresh data of the segments on screen. */
@@ -104,12 +108,15 @@ function sendRedirected(
 
 /**
  * Makes another page of this site the requested one.
- * @returns `undefined` if no page of the table answers that URL.
+ * @returns `undefined` if no page of the table answers that URL, or if the browser has to ask for it itself.
  */
-function findTarget({ decider }: CallParts, location: string, context: RequestContext): MatchedRoute | undefined {
+function findTarget(parts: CallParts, location: string, context: RequestContext): MatchedRoute | undefined {
   const { pathname, search } = new URL(location, 'http://localhost')
+  // Middleware has let this request's own URL pass: it may refuse another one, or set other locals for it.
+  const isSeen = pathname === context.pathname && search === context.search
+  if (!isSeen && (parts.hasMiddleware || parts.isEmbedded)) return undefined
   context.leadTo(pathname, search)
-  const decision = decider.decide(context)
+  const decision = parts.decider.decide(context)
   return decision.kind === 'page' ? decision : undefined
 }
 
