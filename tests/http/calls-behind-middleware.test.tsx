@@ -56,7 +56,7 @@ describe('a call whose redirect leads to another page', () => {
     ['middleware refuses by another query', '/', '/members?x=1'],
     ['middleware sees differently', '/', '/de'],
     ['has another query', '/', '/?page=2'],
-  ])('that %s is answered without its data', async ([, at, to]) => {
+  ] as const)('that %s is answered without its data', async ([, at, to]) => {
     const { status, records } = await call(appWith([guard]), at, to)
     expect([status, records]).toEqual([200, [expect.objectContaining({ redirect: { to } }), { done: true }]])
     expect(records[0]).not.toHaveProperty('route')
