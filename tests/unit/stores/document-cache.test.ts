@@ -45,6 +45,26 @@ describe('kept documents', () => {
     expect(cache.stats.bytes).toBeLessThanOrEqual(16_777_216)
   })
 
+  test('are not found for other params once a crowd of pages has pushed out which params their page reads', () => {
+    const { cache } = openCache()
+    const [reviews, second] = [asked('shop', { tab: 'reviews' }), asked('shop', { tab: 'reviews', page: '2' })]
+    const reads = (...keys: readonly string[]): SearchUses => {
+      const uses = new SearchUses()
+      uses.add(keys)
+      return uses
+    }
+    keep(cache, reviews, 'first reviews', reads('tab', 'page'))
+    for (let index = 0; index < 300; index += 1)
+      cache.refuse(asked(`own ${index}`), new SearchUses(), 'cookie a', 'one')
+    for (let index = 0; index < 1_000; index += 1) cache.refuse(asked(`${index}`), new SearchUses(), 'cookie a', 'two')
+    for (let index = 0; index < 300; index += 1)
+      cache.refuse(asked(`more ${index}`), new SearchUses(), 'cookie a', 'one')
+    keep(cache, asked('shop'), 'details', reads('tab'))
+
+    expect(cache.find(second)).toBeUndefined()
+    expect(cache.find(asked('shop'))).toBeDefined()
+  })
+
   test('are sent stale until they are too old, and not once they are dropped', () => {
     const { cache, revalidations, clock } = openCache()
     keep(cache, asked('a'), 'body')

@@ -11,43 +11,41 @@ function uses(...keys: readonly string[]): SearchUses {
 }
 
 test('however many pages one client asks for, those of others are found', () => {
-  const names = createDocumentNames()
-  const home = names.learn(pageOf('/'), uses(), '192.0.2.1', () => undefined)
+  const names = createDocumentNames(() => undefined)
+  const home = names.learn(pageOf('/'), uses(), '192.0.2.1')
 
-  for (let n = 0; n < 3_000; n += 1) names.learn(pageOf(`/${n}`), uses(), '192.0.2.9', () => undefined)
+  for (let n = 0; n < 3_000; n += 1) names.learn(pageOf(`/${n}`), uses(), '192.0.2.9')
 
   expect(names.find(pageOf('/'))).toBe(home)
 })
 
 test('however many copies of a page one client asks for, those of others stay', () => {
-  const names = createDocumentNames()
   const dropped: string[] = []
-  const copy = names.learn(copyOf('shoes'), uses('q'), '192.0.2.1', (name) => dropped.push(name))
+  const names = createDocumentNames((name) => dropped.push(name))
+  const copy = names.learn(copyOf('shoes'), uses('q'), '192.0.2.1')
 
-  for (let n = 0; n < 100; n += 1) names.learn(copyOf(`x${n}`), uses('q'), '192.0.2.9', (name) => dropped.push(name))
+  for (let n = 0; n < 100; n += 1) names.learn(copyOf(`x${n}`), uses('q'), '192.0.2.9')
 
   expect(dropped).toHaveLength(101 - 32)
   expect(dropped).not.toContain(copy)
 })
 
 test('copies of many clients make room for each other, the oldest first', () => {
-  const names = createDocumentNames()
   const dropped: string[] = []
-  const made = Array.from({ length: 34 }, (_, n) =>
-    names.learn(copyOf(`x${n}`), uses('q'), `192.0.2.${n}`, (name) => dropped.push(name)),
-  )
+  const names = createDocumentNames((name) => dropped.push(name))
+  const made = Array.from({ length: 34 }, (_, n) => names.learn(copyOf(`x${n}`), uses('q'), `192.0.2.${n}`))
 
   expect(dropped).toEqual(made.slice(0, 2))
 })
 
 test('names are short and apart, however long what visitors send is', () => {
-  const names = createDocumentNames()
+  const names = createDocumentNames(() => undefined)
   const all = new SearchUses()
   all.useAll()
   const made = new Set<string>()
   for (let n = 0; n < 100; n += 1) {
     const asked = { ...copyOf(`${n}${'x'.repeat(8_000)}`), page: JSON.stringify([`/${'y'.repeat(8_000)}${n % 10}`]) }
-    const name = names.learn(asked, all, '192.0.2.1', () => undefined)
+    const name = names.learn(asked, all, '192.0.2.1')
     expect(names.find(asked)).toBe(name)
     made.add(name)
   }

@@ -103,10 +103,12 @@ export function createDocumentCache(
     entries: MOST_REASONS,
     bytes: MOST_REASONS,
   })
-  const names = createDocumentNames()
+  const names = createDocumentNames((name) => {
+    entries.delete(name)
+    reasons.delete(name)
+  })
   let served = 0
   const nowOfDrops = (): number => services.openedData?.revalidations.now ?? 0
-  const drop = (key: string): void => entries.delete(key)
 
   function find(asked: AskedDocument): KeptDocument | undefined {
     const key = names.find(asked)
@@ -125,7 +127,7 @@ export function createDocumentCache(
       const { asked, uses, tags, since, client, pathname, data } = made
       if (services.data.revalidations.concern(made, pathname)) return undefined
       const { lifetime, etag, content, encoded, hasDefaultCaching = false, slots, isWhole = true } = made.document
-      const key = names.learn(asked, uses, client ?? '', drop)
+      const key = names.learn(asked, uses, client ?? '')
       const same = isWhole ? entries.get(key, etag) : undefined
       const { headers, body } = content()
       const document = new KeptBody(headers, etag, same?.plain ?? body, same?.encoded)
@@ -146,12 +148,12 @@ export function createDocumentCache(
     },
     nameOf: (asked) => names.find(asked) ?? asked.page,
     refuse(asked, uses, reason, client) {
-      const key = names.learn(asked, uses, client, drop)
-      drop(key)
+      const key = names.learn(asked, uses, client)
+      entries.delete(key)
       reasons.set(key, { reason, until: now() + (reason === 'failed' ? RETRY_MS : REASON_MS) }, 1, client)
     },
     postpone: (asked) => entries.postpone(names.find(asked) ?? ''),
-    remove: (asked) => drop(names.find(asked) ?? ''),
+    remove: (asked) => entries.delete(names.find(asked) ?? ''),
     get stats() {
       return { served, ...entries.stats }
     },

@@ -82,10 +82,10 @@ interface DocumentNames {
   /** @returns `undefined` if nothing of the page is kept. */
   find(asked: AskedDocument): string | undefined
   /**
-   * Names a document to be kept; calls `drop` for copies that make room.
+   * Names a document to be kept.
    * @param client for which it was made, as `clientKey` names it.
    */
-  learn(asked: AskedDocument, uses: SearchUses, client: string, drop: (name: string) => void): string
+  learn(asked: AskedDocument, uses: SearchUses, client: string): string
 }
 
 interface Page {
@@ -95,8 +95,12 @@ interface Page {
   readonly names: Map<string, string>
 }
 
-export function createDocumentNames(): DocumentNames {
-  const pages = createLruCache<Page>({ entries: MOST_PAGES, bytes: MOST_PAGES })
+/** @param drop receives the names of documents that must not be found any more. */
+export function createDocumentNames(drop: (name: string) => void): DocumentNames {
+  // The next documents of the page may read fewer params, and its former ones would then be found for queries of others.
+  const pages = createLruCache<Page>({ entries: MOST_PAGES, bytes: MOST_PAGES }, (_key, { names }) =>
+    [...names.keys()].forEach(drop),
+  )
   const nameOf = (asked: AskedDocument, { uses }: Page): string => shortName(`${asked.page} ${uses.nameOf(asked)}`)
   /** The last answer of `find`: the next request mostly asks for the same, and a new text costs each map a hash. */
   const last: { asked?: AskedDocument; uses?: SearchUses; version?: number; name: string } = { name: '' }
@@ -111,7 +115,7 @@ export function createDocumentNames(): DocumentNames {
       }
       return last.name
     },
-    learn(asked, uses, client, drop) {
+    learn(asked, uses, client) {
       const key = shortName(asked.page)
       const page = pages.get(key) ?? { uses: new SearchUses(), names: new Map<string, string>() }
       pages.set(key, page, 1, client)

@@ -41,11 +41,11 @@ interface Part {
 
 /**
  * Maps and sets iterate in insertion order: a used entry is inserted again.
- * @param onCrowdedOut receives entries that were evicted because their client has too many.
+ * @param onEvicted receives what was evicted to make room, and whether only because its client has too many.
  */
 export function createLruCache<Entry>(
   bounds: LruBounds,
-  onCrowdedOut: (key: string) => void = () => undefined,
+  onEvicted: (key: string, entry: Entry, isCrowdedOut: boolean) => void = () => undefined,
 ): LruCache<Entry> {
   const slots = new Map<string, Slot<Entry>>()
   const parts = new Map<string, Part>()
@@ -80,8 +80,9 @@ export function createLruCache<Entry>(
     const part = parts.get(client)
     const isGreedy = part !== undefined && (part.keys.size * 4 > bounds.entries || part.bytes * 4 > bounds.bytes)
     const [oldest = ''] = (isGreedy ? part.keys : slots).keys()
+    const slot = slots.get(oldest)
     remove(oldest)
-    if (isGreedy && client !== '') onCrowdedOut(oldest)
+    if (slot !== undefined) onEvicted(oldest, slot.entry, isGreedy && client !== '')
   }
 
   return {

@@ -34,7 +34,9 @@ export class MemoryValues {
 
   constructor(parts: MemoryValuesParts) {
     this.#parts = parts
-    this.#values = createLruCache<MemoryValue>(parts.bounds ?? BOUNDS, parts.onCrowdedOut)
+    this.#values = createLruCache<MemoryValue>(parts.bounds ?? BOUNDS, (name, _value, isCrowdedOut) => {
+      if (isCrowdedOut) parts.onCrowdedOut(name)
+    })
     parts.revalidations.onSettle(settleEntries(this.#values))
   }
 
