@@ -44,6 +44,32 @@ describe('what caches may keep', () => {
     expect(answer.headers['content-security-policy']).toContain('nonce')
   })
 
+  test('a page that suspends for one URL is still shared by others', async () => {
+    const charts = new Map<string, Promise<string>>()
+    const Chart = ({ of }: { of: string }) => {
+      if (!charts.has(of)) charts.set(of, new Promise((resolve) => setTimeout(resolve, 10, 'chart')))
+      return <b>{use(charts.get(of) as Promise<string>)}</b>
+    }
+    const { app } = tinyApp({
+      rules: publicRule,
+      routes: {
+        '/': {
+          page: page(({ search }: { search: { tab?: string } }) => (
+            <Suspense fallback="waiting">{search.tab === undefined ? 'text' : <Chart of={search.tab} />}</Suspense>
+          )),
+        },
+      },
+    })
+    const cachingOf = async (url: string) => (await request(app).get(url).expect(200)).headers['cache-control']
+    const [first, chart] = [await cachingOf('/'), await cachingOf('/?tab=chart')]
+    expect([first, chart, await cachingOf('/'), await cachingOf('/?x=1')]).toEqual([
+      'public, max-age=60',
+      'private, no-cache',
+      'public, max-age=60',
+      'public, max-age=60',
+    ])
+  })
+
   const COOKIE = { 'Set-Cookie': 'a=b' }
   test.for([
     ['the handler', 'public, max-age=60', COOKIE, 'private, no-store'],

@@ -38,6 +38,7 @@ import { hasPageForStrangers, makeShell } from './make-shell.ts'
 import { sendWhole, type DocumentParts } from './send-document.ts'
 import { sendKeptPage, type KeptPage } from './send-kept-page.ts'
 import { sendStream } from './send-stream.ts'
+import { WholeAttempts } from './whole-attempts.ts'
 import { sendConstantPage, sendPageRedirect } from '../../request/answer/send-plain.ts'
 
 /** Renders documents. */
@@ -170,8 +171,7 @@ class DocumentRendering {
   readonly #parts: RendererParts
   readonly #hydrationDataOf: ReturnType<typeof createHydrationDataWriter>
   readonly #assetsOf: ReturnType<typeof createDocumentAssets>
-  /** Routes whose components suspend by themselves: trying to render them whole would be wasted work. */
-  readonly #suspending = new Set<string>()
+  readonly #wholeAttempts = new WholeAttempts(() => performance.now())
 
   constructor(parts: RendererParts) {
     this.#parts = parts
@@ -191,15 +191,15 @@ class DocumentRendering {
     const canBeWhole =
       request.posted === undefined &&
       !Object.keys(attempt.view.data).some((id) => request.deferred.has(id)) &&
-      !this.#suspending.has(shape)
+      this.#wholeAttempts.isWorth(shape, context)
     const making = context.record.measure(SHELL, () => this.#make(rendering, canBeWhole, request, context))
     const made = making instanceof Promise ? await making : making
     if (made.kind === 'thrown') return made
+    if (canBeWhole) this.#wholeAttempts.note(shape, made.kind === 'whole', context)
     if (made.kind === 'whole') {
       await sendWhole(made.html, rendering.partsOf(), context)
       return undefined
     }
-    if (canBeWhole) this.#suspending.add(shape)
     context.record.measureRest('stream', 'holes')
     const react = { identifierPrefix: idPrefix(context.nonce) }
     const { renderTimeoutMs: deadline } = this.#parts
