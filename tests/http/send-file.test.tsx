@@ -6,6 +6,7 @@ import request from 'supertest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { sendFile, type SendFileOptions } from '../../src/server/api/send-file.ts'
+import type { RuleSet } from '../../src/shared/rules/rule-types.ts'
 import { portOf } from '../support/listening.ts'
 import { moduleOf, tinyApp } from '../support/tiny-app.tsx'
 import { makeTempDir } from '../support/temp-dir.ts'
@@ -17,11 +18,12 @@ const EVERY_BYTE = `bytes=${Array.from({ length: 1_000 }, (_, at) => `${at}-${at
 
 interface FileApp {
   readonly options?: Partial<SendFileOptions>
+  readonly rules?: RuleSet
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /** A folder of uploads, with something secret beside it. */
-async function fileApp({ options = {}, headers = {} }: FileApp = {}) {
+async function fileApp({ options = {}, headers = {}, rules = {} }: FileApp = {}) {
   const folder = await makeTempDir()
   onTestFinished(() => folder.remove())
   const root = join(folder.path, 'uploads')
@@ -38,6 +40,7 @@ async function fileApp({ options = {}, headers = {} }: FileApp = {}) {
   await writeFile(join(folder.path, 'uploads-of-others', 'secret.txt'), 'secret')
   await symlink(join(folder.path, 'secret.txt'), join(root, 'link.txt'))
   const { app, logs } = tinyApp({
+    rules,
     routes: {
       '/files/[name]': {
         handler: moduleOf({
@@ -251,6 +254,18 @@ describe('a script of those who uploaded the file', () => {
     if (policy === undefined) expect(given).toBeUndefined()
     else expect(given).toMatch(policy)
     expect(headers['content-disposition']).toBeUndefined()
+  })
+
+  test.for([
+    ["frame-ancestors 'self'", {}, /^frame-ancestors 'self', default-src 'none'; .*sandbox$/],
+    ["script-src 'unsafe-inline'", {}, /^script-src 'unsafe-inline', default-src 'none'; .*sandbox$/],
+    ["frame-ancestors 'self'", { 'Content-Security-Policy': 'sandbox' }, /^frame-ancestors 'self', sandbox$/],
+  ] as const)('does not run, whatever a rule says of pages: %s with %j', async ([value, headers, policy]) => {
+    const rules = { headers: [{ source: '/:path*', headers: [{ key: 'Content-Security-Policy', value }] }] }
+    const { app } = await fileApp({ rules, headers })
+    for (const name of ['page.html', 'drawing.svg']) {
+      expect((await request(app).get(`/files/${name}`)).headers['content-security-policy']).toMatch(policy)
+    }
   })
 
   test.for([

@@ -87,7 +87,6 @@ export class RequestContext {
   /** Code of the application that runs for it. */
   readonly work = new RunningWork()
   #hasDotSegments: boolean
-  #hasRuledPolicy = false
   #reported: Set<string> | undefined = undefined
   readonly #parentLog: Logger
   readonly #newNonce: RandomText
@@ -155,16 +154,6 @@ export class RequestContext {
   /** The path contains dot segments, or is the runtime's own: no page, rule or file may match it. */
   get hasDotSegments(): boolean {
     return this.#hasDotSegments
-  }
-
-  /** A rule has set the `Content-Security-Policy`: it replaces that of a handler. */
-  get hasRuledPolicy(): boolean {
-    return this.#hasRuledPolicy
-  }
-
-  /** Notes that a rule has set it. */
-  keepRuledPolicy(): void {
-    this.#hasRuledPolicy = true
   }
 
   /** Set if the page's data is requested instead of its document. */

@@ -91,8 +91,8 @@ export function headFault(
   return fault
 }
 
-/** Browsers enforce all policies of an answer, so that of a handler restricts what a host allows. */
+/** Browsers enforce all policies of an answer, so that of a handler restricts what a host or a rule allows. */
 function addPolicy(own: string, context: RequestContext): void {
   if (context.record.kind !== 'resource') fitToPage(own, context)
-  else if (!context.hasRuledPolicy) context.res.appendHeader('Content-Security-Policy', own)
+  else context.res.appendHeader('Content-Security-Policy', own)
 }

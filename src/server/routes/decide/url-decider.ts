@@ -102,7 +102,6 @@ function addRuledHeaders(rules: CompiledRules, asked: RuleSubject, context: Requ
   for (const [name, value] of headersFor(rules, asked.request, asked)) {
     if (name.toLowerCase() === 'vary') addVary(context.res, value)
     else context.res.appendHeader(name, value)
-    if (name.toLowerCase() === 'content-security-policy') context.keepRuledPolicy()
   }
 }
 

@@ -123,7 +123,7 @@ function setHeaders(
     if (lower === 'vary') addVary(res, value)
     else if (lower === 'set-cookie') res.appendHeader(name, value)
     // Browsers enforce all policies of an answer.
-    else if (lower === POLICY && !context.hasRuledPolicy) res.appendHeader(name, value)
+    else if (lower === POLICY) res.appendHeader(name, value)
     else if (!preset.has(lower) && lower !== 'content-length') res.setHeader(name, value)
   }
   const name = basename(path)
@@ -139,7 +139,8 @@ function setHeaders(
     res.attachment(typeof download === 'string' ? offeredName(basename(download)) : name)
     // `attachment` guesses the type by the offered name.
     res.setHeader('content-type', risk === 'unclear' ? 'application/octet-stream' : kind)
-  } else if (risk === 'active' && !headers.includes(POLICY) && !context.hasRuledPolicy) {
+  } else if (risk === 'active' && !headers.includes(POLICY)) {
+    // That of a rule or a host means pages: it may say nothing of scripts.
     res.appendHeader(POLICY, SANDBOX)
   }
 }
