@@ -12,7 +12,7 @@ export class HtmlValue {
    * Equal for equal text on the server, whatever a browser makes of that.
    * @internal
    */
-  readonly hash: number
+  readonly hash: string
   /**
    * Names the element of the document that shows it; browsers only.
    * @internal
@@ -22,7 +22,7 @@ export class HtmlValue {
   declare private readonly brand: never
 
   /** @internal */
-  constructor(text: string, hash: number, mark?: string) {
+  constructor(text: string, hash: string, mark?: string) {
     this.text = text
     this.hash = hash
     this.mark = mark

@@ -102,10 +102,10 @@ export function broughtBy(
   { journal }: Pick<ScreenFacts, 'journal'>,
   { requests }: Pick<PageFacts, 'requests'>,
   id: string,
-  entry: Pick<CacheEntry, 'hash' | 'receivedAt' | 'path'>,
+  entry: Pick<CacheEntry, 'content' | 'receivedAt' | 'path'>,
 ): string {
-  // Only data of the document has no hash.
-  if (entry.hash === undefined) return 'document'
+  // Only data of the document has none.
+  if (entry.content === undefined) return 'document'
   const { receivedAt, path } = entry
   const request = journal.requests.findLast(
     ({ href, wants, startedAt, endedAt = Infinity }) =>

@@ -10,7 +10,6 @@ import {
   type SegmentRecord,
   type SegmentValues,
 } from './route-data.ts'
-import { createTextHash, type TextHash } from './text-hash.ts'
 
 /** `truncated`: ends before its last record. `oversize`: a line is longer than `MAX_LINE_LENGTH`. */
 type RouteDataFault = 'version' | 'malformed' | 'truncated' | 'oversize'
@@ -39,8 +38,8 @@ export interface ReceivedSegment extends SegmentMeta {
 
 /** Facts of a whole segment, deferred members included. */
 export interface SegmentContent {
-  /** Equal for equal content. */
-  readonly hash: number
+  /** All of its text: equal for equal content. A hash would let a visitor's text hide a change beside it. */
+  readonly content: string
   /** Characters on the wire. */
   readonly size: number
   /** In place of the segment's: the data must not be cached. */
@@ -129,36 +128,36 @@ function createRecordReader(sink: RouteDataSink, rejection: Rejection | undefine
     check(isSegment(record) && !segments.has(record.segment))
     const { stream, data, search, ...known } = record
     segments.add(record.segment)
-    const hash = createTextHash()
     const size = line.length
     if (stream === undefined) {
       sink.segment({ ...known, values: { data, search } })
-      hash.add(line)
-      sink.settled(record.segment, { hash: hash.value(), size })
+      sink.settled(record.segment, { content: line, size })
       return undefined
     }
     check(stream === streamCount && data === undefined && search === undefined)
     streamCount += 1
     return import('./decode-values.ts').then(({ createValueDecoder }) => {
       const texts: string[] = []
-      streams.set(stream, { known, decoder: createValueDecoder(rejection, (at) => texts[+at]), hash, size, texts })
+      streams.set(stream, { known, decoder: createValueDecoder(rejection, (at) => texts[+at]), content: '', size, texts })
     })
   }
 
   function acceptPart({ chunk, end, text, mark, html, ...facts }: Members, length: number): void {
     const stream = streams.get(chunk ?? end)
     check(stream !== undefined)
-    const { known, decoder, hash, texts } = stream
+    const { known, decoder, texts } = stream
     if (chunk === undefined) {
       malformedUnless(() => decoder.end())
       streams.delete(end)
-      return sink.settled(known.segment, { ...facts, hash: hash.value(), size: stream.size })
+      return sink.settled(known.segment, { ...facts, content: stream.content, size: stream.size })
     }
     stream.size += length
-    // Its frame has a hash of it.
-    if (isText(html)) return check(mark === texts.push(html) - 1)
+    if (isText(html)) {
+      stream.content += html
+      return check(mark === texts.push(html) - 1)
+    }
     check(isText(text))
-    hash.add(text)
+    stream.content += text
     const root = malformedUnless(() => decoder.push(text))
     if (root === undefined) return
     check(isObject(root.value))
@@ -206,7 +205,8 @@ interface Stream {
   /** From its record. */
   readonly known: Omit<ReceivedSegment, 'values'>
   readonly decoder: ValueDecoder
-  readonly hash: TextHash
+  /** So far, as in `SegmentContent`. */
+  content: string
   /** Of HTML, by mark. */
   readonly texts: string[]
   /** Characters so far. */

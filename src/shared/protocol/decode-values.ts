@@ -193,7 +193,7 @@ export function receiveValues<Values>(rejection?: Rejection, textOf?: HtmlText):
 function htmlOf([, hash, text, mark]: readonly unknown[], textOf?: HtmlText): HtmlValue {
   const found = text ?? textOf?.(mark as string)
   check(typeof found === 'string')
-  return new HtmlValue(found, hash as number, typeof mark === 'string' ? mark : undefined)
+  return new HtmlValue(found, hash as string, typeof mark === 'string' ? mark : undefined)
 }
 
 function bytesOf(tag: string, base64: string): unknown {

@@ -128,10 +128,10 @@ describe('the waterfall', () => {
 })
 
 describe('what has brought the data of a segment', () => {
-  const kept = { hash: 1, receivedAt: 140, path: '/a' }
+  const kept = { content: '1', receivedAt: 140, path: '/a' }
   const visit: NavigationRecord = { id: 1, kind: 'push', from: '/', to: '/a', startedAt: 90, readyAt: 160 }
   it.each([
-    ['document', { ...kept, hash: undefined }, [record({})], [], []],
+    ['document', { ...kept, content: undefined }, [record({})], [], []],
     ['navigation', kept, [record({})], [visit], []],
     ['refresh', kept, [record({})], [{ ...visit, kind: 'refresh' as const }], []],
     ['prefetch', kept, [record({ prefetch: true })], [visit], []],

@@ -135,21 +135,21 @@ describe('what revalidate names', () => {
 
 describe('revalidation behind a page on the screen', () => {
   test('nothing changed: the page keeps the value it shows, and the entry lives on', () => {
-    const before = run(receive('a', { hash: 7, value: { n: 1 } }), { type: 'show', keys: ['a'] })
+    const before = run(receive('a', { content: '7', value: { n: 1 } }), { type: 'show', keys: ['a'] })
     const shown = before.entries.get('a')
     const later = NOW + 100_000
     const after = reduceRouteCache(
       before,
-      receive('a', { hash: 7, value: { n: 1 }, receivedAt: later, lifetimeMs: 5, tags: ['t'] }, later),
+      receive('a', { content: '7', value: { n: 1 }, receivedAt: later, lifetimeMs: 5, tags: ['t'] }, later),
     )
     expect(after.entries.get('a')?.value).toBe(shown?.value)
     expect(after.entries.get('a')).toMatchObject({ shown: true, receivedAt: later, lifetimeMs: 5, tags: ['t'] })
   })
 
   test.each([
-    ['something changed', { hash: 7 }, { hash: 8 }],
-    ['the hash is not known yet', { hash: 7 }, {}],
-    ['the hash of before was never known', {}, { hash: 7 }],
+    ['something changed', { content: '7' }, { content: '8' }],
+    ['the content is not known yet', { content: '7' }, {}],
+    ['the content of before was never known', {}, { content: '7' }],
     ['neither is known', {}, {}],
   ])('%s: the new value stands, and has not been shown', (_title, old, recent) => {
     const value = { n: 2 }
@@ -161,7 +161,7 @@ describe('revalidation behind a page on the screen', () => {
 })
 
 test('data that came with the document is on the screen from the start', () => {
-  const cache = run(receive('a', { hash: 7 }), receive('a', { hash: 7, shown: true }))
+  const cache = run(receive('a', { content: '7' }), receive('a', { content: '7', shown: true }))
   expect(cache.entries.get('a')?.shown).toBe(true)
 })
 
@@ -218,7 +218,7 @@ test('showing what is last and shown, or what is not there, changes nothing', ()
 
 describe('any history', () => {
   const key = constantFrom('a', 'b', 'c', 'd')
-  const hash = integer({ min: 1, max: 3 })
+  const content = integer({ min: 1, max: 3 }).map(String)
   const size = constantFrom(1, 1_000_000, 2_000_000, MAX_SIZE, MAX_SIZE + 1)
   const lifetimeMs = constantFrom(0, 1000, ENTRY_LIFETIME_MS, 1_000_000)
   const tags = subarray(['x', 'y'])
@@ -226,7 +226,7 @@ describe('any history', () => {
   const step = integer({ min: 0, max: 200_000 })
   const targets = subarray(['x', '/p', '/p/*', '/*'])
   const received = record(
-    { lifetimeMs, tags, path, size, hash, shown: boolean() },
+    { lifetimeMs, tags, path, size, content, shown: boolean() },
     { requiredKeys: ['lifetimeMs', 'tags', 'path', 'size', 'shown'] },
   )
   const happening = oneof(
@@ -246,8 +246,8 @@ describe('any history', () => {
           let event: CacheEvent
           if (happened.type === 'receive') {
             now += happened.step
-            const { hash, ...rest } = happened.received
-            const members = hash === undefined ? rest : { ...rest, hash }
+            const { content, ...rest } = happened.received
+            const members = content === undefined ? rest : { ...rest, content }
             event = { type: 'receive', key: happened.key, now, entry: entry({ ...members, receivedAt: now }) }
           } else event = happened
           cache = reduceRouteCache(before, event)

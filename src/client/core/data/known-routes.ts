@@ -58,7 +58,7 @@ type ArrivedSegment = Pick<SegmentRecord, 'segment' | 'uses' | 'tags'>
 /** A cached segment's data. */
 export interface KeptSegment extends Pick<SegmentMeta, 'lifetime' | 'tags'> {
   readonly values: SegmentValues
-  readonly hash?: number | undefined
+  readonly content?: string | undefined
   /** Characters on the wire. */
   readonly size: number
 }
@@ -128,7 +128,7 @@ export function createKnownRoutes(now: () => number, onChange: () => void): Know
     get screen() {
       return screen
     },
-    keepSegment(id, href, key, { values, lifetime, tags = [], hash, size }) {
+    keepSegment(id, href, key, { values, lifetime, tags = [], content, size }) {
       keep(key, {
         value: values,
         lifetimeMs: lifetime === undefined ? ENTRY_LIFETIME_MS : lifetime * 1000,
@@ -136,7 +136,7 @@ export function createKnownRoutes(now: () => number, onChange: () => void): Know
         path: segmentPath(id, href),
         at: facts.get(key)?.at,
         size,
-        hash,
+        content,
       })
     },
     keepAnswer(href, answer, lifetimeMs = ENTRY_LIFETIME_MS) {

@@ -11,7 +11,7 @@
  *
  * | event      | does                                                                                           |
  * |------------|------------------------------------------------------------------------------------------------|
- * | receive    | stores as most recently used; equal hash: keeps the old value and `shown`; sweeps and evicts   |
+ * | receive    | stores as most recently used; equal content: keeps the old value and `shown`; sweeps, evicts   |
  * | show       | marks as shown, and as most recently used in the order given; unknown keys are ignored         |
  * | revalidate | drops everything that the targets name                                                         |
  *
@@ -57,8 +57,8 @@ export interface CacheEntry {
   readonly size: number
   /** The last drop that it contains, as in `drops-event.ts`. */
   readonly at?: number | undefined
-  /** Hash of the content; absent for data from the document. */
-  readonly hash?: number | undefined
+  /** All of its text on the wire; absent for data from the document. */
+  readonly content?: string | undefined
 }
 
 /** The cache. */
@@ -105,7 +105,7 @@ export function reduceRouteCache(cache: RouteCache, event: CacheEvent): RouteCac
       const { key, entry, now } = event
       const old = entries.get(key)
       // React has rendered the old value: with the same object nothing is rendered again.
-      const same = old?.hash !== undefined && old.hash === entry.hash
+      const same = old?.content !== undefined && old.content === entry.content
       putLast(key, same ? { ...entry, value: old.value, shown: old.shown || entry.shown } : entry)
       forget((entry) => !(entry.lifetimeMs > 0) || entryState(entry, now) === 'expired')
       break

@@ -14,7 +14,7 @@ export interface HtmlMarks {
    * a mark. Default: none, and `formIn` sees the whole document.
    * @param known marks that values of this document have already, by hash.
    */
-  begin(prefix?: string, known?: ReadonlyMap<number, string>): void
+  begin(prefix?: string, known?: ReadonlyMap<string, string>): void
   /**
    * The mark for the element of a value; call it for each element.
    * @param tag its name.
@@ -24,12 +24,12 @@ export interface HtmlMarks {
   /** How values are written behind this markup. */
   formIn(markup: string): HtmlForm
   /** The marks so far, by hash. */
-  byHash(): ReadonlyMap<number, string>
+  byHash(): ReadonlyMap<string, string>
 }
 
 /** What is known of one text. */
 interface MarkedText {
-  readonly hash: number
+  readonly hash: string
   /** Of all its elements, on the server and in the browser. */
   readonly mark: string | undefined
   /** Whether the values have it too. */
@@ -40,7 +40,7 @@ interface MarkedText {
 export function createHtmlMarks(onUnbalanced?: (value: HtmlValue, tag: string) => void): HtmlMarks {
   /** By text, because a value from a cache is another object for each reader. Bound: the values of one document. */
   const texts = new Map<string, MarkedText>()
-  const state = { elements: 0, prefix: '', known: new Map() as ReadonlyMap<number, string> }
+  const state = { elements: 0, prefix: '', known: new Map() as ReadonlyMap<string, string> }
   const add = ({ text, hash }: HtmlValue, isMarked: boolean, inValues: boolean): MarkedText => {
     const mark = state.known.get(hash) ?? (isMarked ? state.prefix + String(texts.size) : undefined)
     const marked = { hash, mark, inValues }

@@ -35,7 +35,7 @@ export interface StoredShell {
   readonly postponed: string | undefined
   readonly values: StoredValues
   /** Marks of the HTML in the values, by hash; see `HtmlMarks`. */
-  readonly marks: ReadonlyMap<number, string>
+  readonly marks: ReadonlyMap<string, string>
   /** Headers that loaders have set. */
   readonly given: readonly string[]
   /** As `at` in `RouteDataHead`. */
