@@ -27,6 +27,7 @@ function appWith(middleware: readonly RequestHandler[] | undefined, { isEmbedded
   const routes = {
     '/': { ...fallbacks('root'), ...shown, loader: told('home') },
     '/de': { ...shown, loader: told('home') },
+    '/kept/[id]': { ...shown, loader: told('kept') },
     '/members': { ...shown, loader: told('secret-canary') },
   }
   const definition = { routes, document: PlainDocument, ...(middleware !== undefined && { middleware }) }
@@ -73,6 +74,14 @@ describe('a call whose redirect leads to another page', () => {
     expect(records).toContainEqual({ segment: '/de#page', data: 'home in undefined' })
   })
 })
+
+test.for(['/kept/%00a', '/kept/%0d%0a', '/kept/%7f', '/kept/%c2%9b', '/_m/data/kept/a'])(
+  'a call that redirects to %s is answered without its data, because no request for that is accepted',
+  async (to) => {
+    const { status, records } = await call(appWith(undefined), '/', to)
+    expect([status, records]).toEqual([200, [expect.objectContaining({ redirect: { to } }), { done: true }]])
+  },
+)
 
 test('a call that redirects to its own page is answered with its data', async () => {
   const { records } = await call(appWith([guard]), '/de', '/de')

@@ -1,6 +1,8 @@
 import type { FailedAction, InvalidInput } from '../../../shared/action-result.ts'
 import { ACTION_RESULT_ID, type ActionAnswer } from '../../../shared/protocol/action-call.ts'
 import type { RouteDataRedirect } from '../../../shared/protocol/route-data.ts'
+import { isRuntimePath } from '../../../shared/runtime-paths.ts'
+import { judgeTarget } from '../../http/request-target.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { refuseCall } from '../../request/answer/refuse-call.ts'
 import type { ActionParts } from '../actions/receive-call.ts'
@@ -112,10 +114,13 @@ function sendRedirected(
  */
 function findTarget(parts: CallParts, location: string, context: RequestContext): MatchedRoute | undefined {
   const { pathname, search } = new URL(location, 'http://localhost')
+  // The URL of each request is judged before any code sees it.
+  const judged = judgeTarget(pathname + search)
+  if (judged.kind !== 'ok' || judged.dotSegments || isRuntimePath(judged.pathname)) return undefined
   // Middleware has let this request's own URL pass: it may refuse another one, or set other locals for it.
-  const isSeen = pathname === context.pathname && search === context.search
+  const isSeen = judged.pathname === context.pathname && judged.search === context.search
   if (!isSeen && (parts.hasMiddleware || parts.isEmbedded)) return undefined
-  context.leadTo(pathname, search)
+  context.leadTo(judged.pathname, judged.search)
   const decision = parts.decider.decide(context)
   return decision.kind === 'page' ? decision : undefined
 }
