@@ -118,6 +118,31 @@ describe('a form that comes without its hidden fields, and is not valid,', () =>
   })
 })
 
+test.for([
+  ['urlencoded', (fields: Record<string, string>) => new URLSearchParams(fields)],
+  [
+    'multipart',
+    (fields: Record<string, string>) =>
+      Object.entries(fields).reduce((form, [name, value]) => (form.append(name, value), form), new FormData()),
+  ],
+] as const)('a form that names its action by a field has the limit of that action, as %s', async ([, write]) => {
+  const ran: number[] = []
+  const tiny = action({ bodyLimit: 1_000, handler: ({ input }) => void ran.push(JSON.stringify(input).length) })
+  const { app } = tinyApp({
+    routes: { '/': { page: page(() => <p>page</p>) } },
+    actions: { 'actions.server.ts': { tiny } },
+  })
+  const send = async (name: string) => {
+    const body = new Response(write({ [ID_FIELD]: actionId('actions.server.ts', 'tiny'), name }))
+    return request(app)
+      .post('/')
+      .set('Content-Type', body.headers.get('content-type') ?? '')
+      .send(await body.text())
+  }
+  expect([(await send('a'.repeat(2_000))).status, ran.length]).toEqual([413, 0])
+  expect([(await send('a'.repeat(200))).status, ran.length]).toEqual([303, 1])
+})
+
 describe('a form that was written by another build, which had another key for it,', () => {
   test.for(['/one', '/late'])('shows what is wrong with it, and what was typed, in the form of %s', async (path) => {
     const { status, text } = await handApp().ofFormerBuild(path, path.slice(1), { name: 'annabel' })

@@ -34,7 +34,11 @@ const CLAIMS = {
   gateways:
     'X-Consumer-Username X-Credential-Identifier X-Authenticated-Userid X-Userinfo X-Pomerium-Jwt-Assertion ' +
     'X-Authentik-Username Remote-User Remote-Groups X-Auth-Request-User X-WebAuth-User Tailscale-User-Login ' +
-    'Client-Cert Client-Cert-Chain X-Cert-Subject OIDC-Claim-Sub X-User-DN',
+    'Client-Cert Client-Cert-Chain X-Cert-Subject OIDC-Claim-Sub X-User-DN X-Auth-User X-Auth-Username X-Auth-Email ' +
+    'X-Auth-Groups X-Auth-Name X-User X-Username X-Email X-User-Email X-User-Name X-Groups X-Roles X-SSO-User X-SSO-Id ' +
+    'X-Vouch-User X-Vouch-IdP-Claims-Email Impersonate-User Impersonate-Group Impersonate-Uid Impersonate-Extra-Scopes ' +
+    'X-JWT-Assertion X-Apigateway-Api-Userinfo X-MS-Token-AAD-Id-Token X-MS-Token-AAD-Access-Token ' +
+    'Teleport-Jwt-Assertion X-Anonymous-Consumer X-Login X-Login-Name X-Principal X-Authenticated-Groups X-Signed-In-User',
   frameworks:
     'X-Middleware-Subrequest X-Middleware-Rewrite X-Invoke-Path X-Script-Name X-Ingress-Path X-Sendfile-Type ' +
     'X-Accel-Mapping X-Astro-Path Script-Name',

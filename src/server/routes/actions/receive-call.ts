@@ -2,6 +2,7 @@ import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import { layoutId, pageId } from '../../../client/react/route-view.ts'
 import { ID_FIELD } from '../../../shared/protocol/action-call.ts'
 import { bodyKind } from '../../http/body/body-kind.ts'
+import { overLimit } from '../../http/body/body-error.ts'
 import { BODY_SILENCE_MS, type BodyLimits } from '../../http/body/body-limits.ts'
 import { dropBody } from '../../http/body/drop-body.ts'
 import type { HeldBodies } from '../../http/body/held-bodies.ts'
@@ -109,9 +110,16 @@ export async function receiveCall(
 ): Promise<ArrivedCall | UnperformedCall> {
   const { req } = context
   const isWhole = req.complete
-  const body = await readBody(req, limits, context.signal, hold)
+  let bytes = 0
+  const body = await readBody(req, limits, context.signal, (more) => {
+    bytes += more
+    hold(more)
+  })
   const declared = named ?? namedInBody(body, parts.registry)
   if (declared?.id === undefined) return refused(hasIdField(body) || takesForms(page, parts) ? 404 : 405)
+  // Which limit counts has only been known since.
+  const { upload, bodyLimit = Infinity } = declared.definition
+  if (named === undefined && upload === undefined && bytes > bodyLimit) throw overLimit('bytes', bodyLimit)
   if (!isWhole && (await forgetEnded(context)) && isGuarded(named)) {
     const kept = await askPage(page, context, parts.modules)
     if (kept !== undefined) {

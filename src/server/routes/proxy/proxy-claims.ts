@@ -6,20 +6,21 @@
 
 /** Whom or what a header describes. */
 const SUBJECTS = words(
-  'backend balancer base client cluster connecting downstream edge encoded external front frontend incoming lb origin ' +
+  'auth authenticated authentication authorized backend balancer base client cluster connecting downstream edge encoded external front frontend incoming lb origin ' +
     'original originating override peer proxied public raw real remote replaced request requested rewrite rewritten ' +
-    'server source src stripped true unencoded upstream viewer',
+    'server signed source src sso stripped true unencoded upstream viewer',
 )
 
 /** What it says of them. */
 const FACTS = words(
-  'addr address cert certificate domain host hostname http method path port prefix proto protocol query scheme serial ' +
-    'uri url verified verify',
+  'addr address cert certificate domain email group groups host hostname http login mail method path port prefix proto ' +
+    'protocol query role roles scheme serial subject upn uri url user username verified verify',
 )
 
 /** Words that only such headers have, joined ones included: `ClientIP`. */
 const CLAIM_WORD = new RegExp(
   '^(?:forward|forwarded|forwarder|forwards|fwd|xff|ssl|tls|https|dn|geoip|' +
+    'aad|assertion|consumer|impersonate|impersonated|principal|sso|teleport|userinfo|vouch|' +
     '(?:client|connecting|origin|original|peer|proxy|proxyuser|real|remote|socket|source|src|true|user|viewer|visitor)?' +
     '(?:ip|ips|ipv4|ipv6|ipaddr|ipaddress)|' +
     '(?:client|original|peer|remote|source)(?:addr|address|cert|dn|host|path|port|uri|url))$',
@@ -33,7 +34,7 @@ const CLAIM_NAMES = words(
     'script-name x-accel-mapping x-accel-redirect x-matched-path x-ingress-path x-now-route-matches x-script-name ' +
     'x-sendfile-type x-server-name ' +
     // Signed-in user; the proxy of a CGI program.
-    'proxy x-goog-iap-jwt-assertion x-proxycontextinfo x-userinfo',
+    'proxy x-auth-name x-login-name x-proxycontextinfo x-user-name',
 )
 
 /** Prefixes of products that write all headers of that name, and of those that sign visitors in. */
