@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { BODY_SILENCE_MS } from '../../src/server/http/body/body-limits.ts'
 import { connectRaw, getRequest, requestRaw } from '../support/raw-http.ts'
 import {
   answering,
@@ -86,13 +87,44 @@ describe('when the upstream fails', () => {
     await connection.send('POST / HTTP/1.1\r\nHost: shop.test\r\nContent-Length: 2\r\n\r\na')
     await until(() => setup.received.length === 0 && setup.upstream.connections.length === 1)
     await quiet(() => setup.upstream.connections[0]?.bytesRead ?? 0)
-    vi.advanceTimersByTime(3 * TIMEOUT_MS)
+    vi.advanceTimersByTime(BODY_SILENCE_MS - 1)
     await connection.send('b')
     await until(() => setup.proxy.answers[0]?.writableNeedDrain === true)
     await quiet(() => setup.proxy.connections[0]?.bytesWritten ?? 0)
     vi.advanceTimersByTime(3 * TIMEOUT_MS)
     expect((await connection.response()).body.length).toBe(piece.length)
     expect(setup.proxy.failures).toEqual([])
+  })
+
+  describe('408 for a visitor whose body does not come, because the upstream would wait with it', () => {
+    const HEAD = 'POST / HTTP/1.1\r\nHost: shop.test\r\nContent-Length: 90000\r\n\r\na'
+    const silent = async () => behind(await rawUpstream((socket) => socket.on('error', () => undefined).resume()))
+
+    it('that pauses', async () => {
+      holdTheClock()
+      await using setup = await silent()
+      using connection = await connectRaw(setup.proxy.port)
+      await connection.send(HEAD)
+      await until(() => setup.upstream.connections.length === 1)
+      await quiet(() => setup.upstream.connections[0]?.bytesRead ?? 0)
+      vi.advanceTimersByTime(BODY_SILENCE_MS)
+      expect((await connection.response()).status).toBe(408)
+      expect(setup.proxy.failures).toEqual([])
+    })
+
+    it('that trickles', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+      await using setup = await silent()
+      using connection = await connectRaw(setup.proxy.port)
+      await connection.send(HEAD)
+      await until(() => setup.upstream.connections.length === 1)
+      for (const byte of ['b', 'c']) {
+        await quiet(() => setup.upstream.connections[0]?.bytesRead ?? 0)
+        vi.advanceTimersByTime(BODY_SILENCE_MS - 1)
+        await connection.send(byte)
+      }
+      expect((await connection.response()).status).toBe(408)
+    })
   })
 
   it.each([

@@ -5,6 +5,7 @@
  */
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { BodyError } from '../../http/body/body-error.ts'
+import { dropBody } from '../../http/body/drop-body.ts'
 import { parsedBody } from '../../http/body/parsed-body.ts'
 import type { BodyFraming } from './proxy-headers.ts'
 import type { ProxyFailure, ProxyOptions } from './proxy-options.ts'
@@ -12,6 +13,7 @@ import { openUpstream } from './open-upstream.ts'
 import { createPatience } from './patience.ts'
 import { breakOff, relayAnswer, sendFailure } from './proxy-answer.ts'
 import { bodyFraming, upstreamHeaders } from './proxy-headers.ts'
+import { watchPace } from './watch-pace.ts'
 
 /** Methods that may be repeated if a keep-alive connection turns out to be dead (RFC 9110, section 9.2.2). */
 const REPEATABLE = ['GET', 'HEAD', 'OPTIONS']
@@ -112,7 +114,20 @@ function runExchange(exchange: Exchange, reuseConnection: boolean): Promise<'set
   res.once('close', settle)
   options.signal?.addEventListener('abort', abort, { once: true })
   sendBody(exchange, upstream, patience.renew)
+  const unwatch = exchange.framing.kind === 'none' || exchange.parsed !== undefined ? undefined : watch()
   return promise
+
+  function watch(): () => void {
+    const isAwaited = (): boolean => !state.answered && !req.complete && !upstreamOwes()
+    return watchPace(req, upstream, { isAwaited, tooSlow })
+  }
+
+  function tooSlow(): void {
+    if (state.settled || state.answered) return
+    settle()
+    dropBody(req, res)
+    sendFailure(req, res, 408, options.forwarded)
+  }
 
   /** Whether the upstream, not the visitor, must act. */
   function upstreamOwes(): boolean {
@@ -136,6 +151,7 @@ function runExchange(exchange: Exchange, reuseConnection: boolean): Promise<'set
     if (state.settled) return
     state.settled = true
     patience.stop()
+    unwatch?.()
     res.off('close', settle)
     options.signal?.removeEventListener('abort', abort)
     // Has no effect on a connection that a complete exchange has returned to its agent.
