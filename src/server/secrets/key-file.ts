@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { makeFolder } from '../stores/make-folder.ts'
@@ -56,10 +56,13 @@ export function readOrMakeKeys(dataDir: string, log: Pick<Logger, 'warn'>): read
 function readKeys(path: string): readonly string[] | undefined {
   let content: string
   try {
+    // To read a pipe would wait for its writer, with everybody else.
+    if (!statSync(path).isFile()) throw new SecretKeysError(path, 'is not a regular file')
     content = readFileSync(path, 'utf8')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
+    if (error instanceof SecretKeysError) throw error
     throw new SecretKeysError(path, `cannot be read (${code ?? message})`, { cause: error })
   }
   const lines = content.split('\n').map((line) => line.trim())

@@ -79,12 +79,15 @@ export interface RedisLinkOptions {
 }
 
 const FORMAT = 'millrace:2' // increase when the format of values changes: old and new builds may run side by side
-const MOST_NAME_CHARACTERS = 64
+const PLAIN_NAME = /^[\w.@/-]{0,64}$/ // braces would choose the slot of a cluster, and a colon is the end of the name
+const MOST_NAME_CHARACTERS = 40 // of a name with its hash
 
-function prefixOf(url: string, application: string): string {
+/** Begins all keys and channels of an application. Two names never have the same. */
+export function prefixOf(url: string, application: string): string {
   const database = Number(new URL(url).pathname.slice(1))
-  // Braces would choose the slot of a cluster, and a colon is the end of the name.
-  return `${FORMAT}:${database}:${application.replaceAll(/[^\w.@/-]/g, '_').slice(0, MOST_NAME_CHARACTERS)}`
+  if (PLAIN_NAME.test(application)) return `${FORMAT}:${database}:${application}`
+  const plain = application.replaceAll(/[^\w.@/-]/g, '_').slice(0, MOST_NAME_CHARACTERS)
+  return `${FORMAT}:${database}:${plain}~${hash('sha256', application, 'base64url').slice(0, 22)}`
 }
 
 /** The connection for commands. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -123,7 +124,7 @@ test('no message repeats what stands in a faulty file', () => {
 test('a file that cannot be read is refused, and read again once it is mended', () => {
   mkdirSync(file())
   const secrets = start()
-  expect(() => secrets.sign('test', 'text')).toThrow(/EISDIR/)
+  expect(() => secrets.sign('test', 'text')).toThrow(/is not a regular file/)
   rmSync(file(), { recursive: true })
   expect(secrets.verify('test', secrets.sign('test', 'text'))).toBe('text')
 })
@@ -138,4 +139,9 @@ test('where nothing can be written, the process has keys of its own and says so 
   expect(warnings).toEqual([expect.stringContaining('SECRET_KEYS')])
   expect(start(dataDir).verify('test', signed)).toBeUndefined()
   expect(existsSync(join(folder, 'nowhere'))).toBe(false)
+})
+
+test('a pipe in its place is refused at once, and not waited for', () => {
+  execFileSync('mkfifo', [file()])
+  expect(() => start().sign('test', 'text')).toThrow(/is not a regular file/)
 })
