@@ -148,7 +148,11 @@ function asChapter(
   { name, title, group, order, body }: ChapterSource,
   render: (body: string) => ReturnType<typeof renderMarkdown>,
 ): Chapter {
-  const rendered = lazily(() => render(body))
+  // One value for all visits: what is known of its HTML is known by the value.
+  const rendered = lazily(() => {
+    const { html: text, headings } = render(body)
+    return { html: html(text), headings }
+  })
   return {
     slug: name === 'index' ? '' : name,
     path: chapterPath(name),
@@ -158,7 +162,7 @@ function asChapter(
     body,
     // A visit renders the chapter that it shows: all of them would hold the server up after each start.
     get html() {
-      return html(rendered().html)
+      return rendered().html
     },
     get headings() {
       return rendered().headings

@@ -138,7 +138,13 @@ function createRecordReader(sink: RouteDataSink, rejection: Rejection | undefine
     streamCount += 1
     return import('./decode-values.ts').then(({ createValueDecoder }) => {
       const texts: string[] = []
-      streams.set(stream, { known, decoder: createValueDecoder(rejection, (at) => texts[+at]), content: '', size, texts })
+      streams.set(stream, {
+        known,
+        decoder: createValueDecoder(rejection, (at) => texts[+at]),
+        content: '',
+        size,
+        texts,
+      })
     })
   }
 
