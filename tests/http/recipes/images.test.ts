@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -80,7 +81,9 @@ describe('an image', () => {
     expect(headers['content-type']).toBe(type)
     expect(headers['vary']).toMatch(/\bAccept\b/)
     expect(headers['cache-control']).toBe('public, max-age=86400')
-    expect(`image/${(await sharp(body).metadata()).format}`).toBe(type === 'image/avif' ? 'image/heif' : type)
+    // The recipe blocks decoding AVIF in the whole process.
+    const format = type === 'image/avif' ? String(body.subarray(8, 12)) : (await sharp(body).metadata()).format
+    expect(`image/${format}`).toBe(type)
   })
 
   test('is made once for all who ask, and then answered by its ETag', async () => {
@@ -134,6 +137,66 @@ describe('what is refused', () => {
     const { app, get } = opened()
     await get('/images/320/bomb.png').expect(404)
     expect(JSON.stringify(app.logs)).toContain('pixel limit')
+  })
+
+  test.for([
+    ['a progressive JPEG', 'jpg', () => claimingJpeg(true)],
+    ['an interlaced PNG', 'png', () => Promise.resolve(claimingPng(3_100, 3_100, { depth: 16, isInterlaced: true }))],
+    ['a WebP', 'webp', () => plain(3_100, 3_100).webp({ lossless: true, effort: 0 }).toBuffer()],
+  ] as const)('%s whose decoding could take more than 150 MB', async ([, extension, make]) => {
+    await writeFile(original(`greedy.${extension}`), await make())
+    const { app, get } = opened()
+    await get(`/images/320/greedy.${extension}`).expect(404)
+    expect(JSON.stringify(app.logs)).toMatch(/decoding takes up to 15\d{7} bytes/)
+  })
+
+  test('no other JPEG or PNG of the same size for that', async () => {
+    await writeFile(original('plain.jpg'), await claimingJpeg(false))
+    await writeFile(original('plain.png'), claimingPng(3_100, 3_100))
+    const { app, get } = opened()
+    for (const name of ['plain.jpg', 'plain.png']) await get(`/images/320/${name}`)
+    expect(JSON.stringify(app.logs)).not.toContain('decoding takes')
+  })
+
+  test('an AVIF, under any name', async () => {
+    await writeFile(original('small.jpg'), await plain(20, 20).avif({ effort: 0 }).toBuffer())
+    const { app, get } = opened()
+    await get('/images/320/small.jpg').expect(404)
+    expect(JSON.stringify(app.logs)).toContain('unsupported image format')
+    await get('/images/320/small.avif').expect(404)
+  })
+
+  test('one on which a process has ended, for an hour', async () => {
+    const { app, get } = opened()
+    await writeFile(original('crash.png'), await plain(400, 400).png().toBuffer())
+    await get('/images/640/crash.png').expect(200)
+    const [version = ''] = await readdir(join(app.dataDir, 'images/crash.png'))
+    const made = join(app.dataDir, 'images/crash.png', version)
+    expect(await readdir(made)).toEqual(['640.webp'])
+    const leave = (width: number, pid = 0) => writeFile(join(made, `${width}.webp.pid`), String(pid))
+    await leave(320, process.ppid) // another worker, which is making it
+    await get('/images/320/crash.png').expect(200)
+    const gone = spawnSync('true').pid
+    await Promise.all([leave(1280, process.pid), leave(1920, gone)])
+    for (const width of [1280, 1920]) await get(`/images/${width}/crash.png`).expect(404)
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_001)
+    onTestFinished(() => void vi.restoreAllMocks())
+    for (const width of [1280, 1920]) await get(`/images/${width}/crash.png`).expect(200)
+  })
+
+  test('none before the file that says so is written', async () => {
+    const { resized } = await import('../../fixtures/recipes/images/images/resize.server.ts')
+    const size = {
+      original: original('mill.jpg'),
+      folder: join(folder.path, 'marks'),
+      width: 320,
+      format: 'avif',
+    } as const
+    const made = resized(size, 'one', new AbortController().signal)
+    const files = async () => (await readdir(size.folder, { recursive: true }).catch(() => [])).join()
+    while (!(await files()).includes('320.avif.pid')) await delay(1)
+    expect(await made).toMatch(/320\.avif$/)
+    expect(await files()).not.toContain('.pid')
   })
 
   test('a drawing under the name of a photo, which could load other files', async () => {
@@ -208,7 +271,10 @@ describe('what is refused', () => {
     expect(await alone).toMatch(/320\.webp$/)
   })
 
-  test('an image that is far higher than wide becomes narrower', async () => {
+  test('an image that is far higher than wide becomes narrower, and none is higher than 2,560 pixels', async () => {
+    await writeFile(original('tower.png'), await plain(1_900, 3_000).png().toBuffer())
+    const tower = await sharp((await opened().get('/images/1920/tower.png').expect(200)).body as Buffer).metadata()
+    expect([tower.width, tower.height]).toEqual([1_621, 2_560])
     await sharp({ create: { width: 40, height: 4_000, channels: 3, background: 'red' } })
       .png()
       .toFile(original('high.png'))
@@ -238,12 +304,23 @@ test('a page offers browsers all widths', async () => {
   for (const one of offered ?? []) await get(one.split(' ')[0] ?? '').expect(200)
 })
 
+const plain = (width: number, height: number) => sharp({ create: { width, height, channels: 4, background: '#0a88' } })
+
+/** A small JPEG that says it has 4,200 by 4,200 pixels. */
+async function claimingJpeg(progressive: boolean): Promise<Buffer> {
+  const bytes = await plain(16, 16).jpeg({ progressive, chromaSubsampling: '4:4:4' }).toBuffer()
+  const head = bytes.indexOf(Buffer.from([0xff, progressive ? 0xc2 : 0xc0]))
+  bytes.writeUInt16BE(4_200, head + 5)
+  bytes.writeUInt16BE(4_200, head + 7)
+  return bytes
+}
+
 /** A PNG that says how large it is and has next to nothing in it. */
-function claimingPng(width: number, height: number): Buffer {
+function claimingPng(width: number, height: number, { depth = 8, isInterlaced = false } = {}): Buffer {
   const head = Buffer.alloc(13)
   head.writeUInt32BE(width, 0)
   head.writeUInt32BE(height, 4)
-  head.set([8, 2, 0, 0, 0], 8)
+  head.set([depth, isInterlaced ? 6 : 2, 0, 0, Number(isInterlaced)], 8)
   const chunk = (type: string, data: Buffer): Buffer => {
     const body = Buffer.concat([Buffer.from(type), data])
     const [size, sum] = [Buffer.alloc(4), Buffer.alloc(4)]
