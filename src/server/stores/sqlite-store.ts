@@ -1,8 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
-import { countGreediest, cutGreediest, type HeldByClient } from './fair-level.ts'
 import { levelOf, sharedPlace, type LimitPlace } from './crowded-keys.ts'
 import { createGroupedWrites, type GroupedWrites } from './grouped-writes.ts'
-import type { Database } from './open-database.ts'
+import type { Database, TransactionPart } from './open-database.ts'
 import { isLocked } from './opening-fault.ts'
 import { ALLOWED, rateCells, refusal, toMicros, type RateCells } from './rate-cells.ts'
 import {
@@ -19,14 +18,17 @@ import {
 } from './store.ts'
 import { storeStatements, type StoreStatements } from './store-tables.ts'
 
-const SWEEP_EVERY = 256 // writes
-const MOST_CROWDED = 1_000 // clients
-const CROWDED_MICROS = 1_000_000 // counting the keys of a client takes a millisecond
-const COUNT_SHARE = 16 // of a bound: how far above it the entries may be, because counting them all takes milliseconds
+// A removed row takes some 50 microseconds, and all of one transaction are removed in one turn of the event loop.
+const SWEPT_AT_ONCE = 16 // expired entries, where a write adds one
+const SWEPT_TOGETHER = 64 // by all writes of a transaction: no fewer than it may add
+const DROPPED_AT_ONCE = 2 // entries for want of room, where a write adds one
+const DROPPED_IN_A_PIECE = 32 // in a transaction for itself, where a large value needs the room of many
+const COUNT_EPOCHS_EVERY = 64 // advances: to count them takes milliseconds
 
 /**
- * A `Store` in an SQLite file that has `storeTables`, shared by all processes that have it open. Changes wait for a
- * common transaction, except for limits, whose single statement is one.
+ * A `Store` in an SQLite file that has `storeTables`, with `storeAccounts`, shared by all processes that have it open.
+ * Changes wait for a common transaction, except for limits. A transaction removes some more entries than it adds, and not
+ * all that expire at once. A value that needs the room of many entries is kept, and its client waits until they are removed.
  */
 export function createSqliteStore(database: Database, kind: StoreKind): Store {
   return new SqliteStore(database, kind)
@@ -35,31 +37,58 @@ export function createSqliteStore(database: Database, kind: StoreKind): Store {
 type Measure = 'entries' | 'bytes'
 type Totals = Readonly<Record<Measure | 'clients', number>>
 
+/** More of something than there may be. */
+interface Excess {
+  readonly measure: Measure
+  /** The one with most; `undefined` if each has one entry. */
+  readonly client: string | undefined
+  /** Whether all have too much together, and not only the client. */
+  readonly isOfAll: boolean
+}
+
+interface TakenAt {
+  readonly place: LimitPlace
+  /** Whether it had a point left. */
+  readonly isTaken: boolean
+}
+
 class SqliteStore implements Store {
   readonly #database: Database
   readonly #kind: StoreKind
   readonly #sql: StoreStatements
   readonly #writes: GroupedWrites
-  #written = 0
-  /** Since all were counted. Limits are counted at the first write of a process. */
-  #added: Record<Measure, number>
-  /** Of limits: clients that had no room for more when they were counted, and how much they may have. */
-  #crowded = new Map<string, { readonly level: number; countedAt: number }>()
+  #advances = 0
+  /** Runs while there is too much for one write to remove. */
+  #making: Promise<void> | undefined
+  /** How many expired entries the running transaction may still remove. */
+  readonly #sweep: TransactionPart<{ left: number }> = {
+    begin: () => ({ left: SWEPT_TOGETHER }),
+    finish: () => undefined,
+  }
 
   constructor(database: Database, kind: StoreKind) {
     this.#database = database
     this.#kind = kind
     this.#sql = storeStatements(kind.name)
     this.#writes = createGroupedWrites(database)
-    this.#added = { entries: kind.name === 'limits' ? kind.entries : 0, bytes: 0 }
   }
 
   async get(key: string, now: number): Promise<StoredEntry | undefined> {
     return this.#read(key, now)
   }
 
-  put(entry: StoreEntry, now: number, options: PutOptions = {}): Promise<PutResult> {
-    return this.#writes.write(() => this.#put(entry, now, options))
+  async put(entry: StoreEntry, now: number, options: PutOptions = {}): Promise<PutResult> {
+    let excess: Excess | undefined
+    const result = await this.#writes.write(() => {
+      const put = this.#put(entry, now, options)
+      excess = put.kept && this.#makeRoom(toMicros(now), DROPPED_AT_ONCE, entry.key)
+      return put
+    })
+    if (excess === undefined) return result
+    const making = (this.#making ??= this.#makeAllRoom(toMicros(now)))
+    // A client that adds faster than rows can be removed waits for it. Others do not.
+    if (excess.client === entry.client) await making
+    return result
   }
 
   remove(key: string, group: string): Promise<boolean> {
@@ -73,12 +102,11 @@ class SqliteStore implements Store {
   advance(group: string, now: number, except = ''): Promise<Advance> {
     return this.#writes.write(() => {
       const sql = this.#sql
-      this.#run(sql.removeExpired, toMicros(now))
+      this.#run(sql.removeExpiredOfGroup, group, toMicros(now))
       const epoch = Number(this.#database.statement(sql.advance).get({ group, now: Math.trunc(now) })?.['epoch'])
       const ended = this.#run(sql.removeOfGroup, { group, except })
       this.#run(sql.adopt, { key: except, group, epoch })
-      this.#run(sql.removeEpochs, Math.trunc(now) - EPOCH_LIFETIME_MS)
-      this.#run(sql.removeBeyondEpochs, MOST_EPOCHS)
+      this.#removeEpochs(Math.trunc(now))
       return { ended, epoch }
     })
   }
@@ -97,30 +125,39 @@ class SqliteStore implements Store {
   #take(...[key, limit, nowMs, client]: Parameters<Store['take']>): Awaited<ReturnType<Store['take']>> {
     const cells = rateCells(limit)
     const now = toMicros(nowMs)
-    const place = this.#placeOf({ key, client }, cells, now)
-    if (this.#run(this.#sql.take, { ...place, now, ...cells }) > 0) {
-      this.#tidy(now, 0)
-      return ALLOWED
-    }
+    // The usual call has a known key, and a point left.
+    if (this.#run(this.#sql.takeKnown, { key, now, ...cells }) > 0) return ALLOWED
+    const own = { key, client }
+    const { isTaken, place } =
+      this.#find(key, now) === undefined
+        ? this.#database.write(() => this.#takeNew(own, cells, now))
+        : this.#takeAt(own, cells, now)
+    if (isTaken) return ALLOWED
     const latest = now + cells.window
-    const fullAt = this.#database.statement(this.#sql.get).get(place.key, now)?.['expiresMicros'] ?? latest
+    const fullAt = this.#find(place.key, now)?.['expiresMicros'] ?? latest
     if (Number(fullAt) > latest) this.#run(this.#sql.bringBack, { key: place.key, latest })
     return refusal(Number(fullAt), now, cells)
   }
 
-  #placeOf(own: LimitPlace, cells: RateCells, now: number): LimitPlace {
-    const { key, client } = own
-    const crowd = this.#crowded.get(client)
-    if (crowd === undefined || this.#database.statement(this.#sql.get).get(key, now) !== undefined) return own
-    if (Math.abs(now - crowd.countedAt) >= CROWDED_MICROS) {
-      crowd.countedAt = now
-      const held = this.#database.statement(this.#sql.held).get(client, now)?.['entries']
-      if (Number(held) < crowd.level) {
-        this.#crowded.delete(client)
-        return own
-      }
-    }
-    return sharedPlace(key, client, cells, crowd.level)
+  #takeAt(place: LimitPlace, cells: RateCells, now: number): TakenAt {
+    return { isTaken: this.#run(this.#sql.take, { ...place, now, ...cells }) > 0, place }
+  }
+
+  #takeNew(own: LimitPlace, cells: RateCells, now: number): TakenAt {
+    this.#sweepExpired(now)
+    const taken = this.#takeAt(this.#placeOf(own, cells, now), cells, now)
+    if (taken.isTaken) this.#makeRoom(now, DROPPED_AT_ONCE, taken.place.key)
+    return taken
+  }
+
+  /** Where a new key of a limit is counted. */
+  #placeOf({ key, client }: LimitPlace, cells: RateCells, now: number): LimitPlace {
+    const held = (): number => Number(this.#database.statement(this.#sql.held).get(client)?.['entries'] ?? 0)
+    const { entries, clients } = this.#totals()
+    const level = levelOf(entries, this.#kind.entries, clients)
+    if (held() < level) return { key, client }
+    const swept = this.#run(this.#sql.removeExpiredOfClient, client, now, SWEPT_AT_ONCE)
+    return swept > 0 && held() < level ? { key, client } : sharedPlace(key, client, cells, level)
   }
 
   #put(entry: StoreEntry, now: number, { ifAbsent, ifVersion, mostOfGroup, ...given }: PutOptions): PutResult {
@@ -134,19 +171,27 @@ class SqliteStore implements Store {
     if (epoch < current) return {}
     const bytes = Buffer.byteLength(value)
     const row = { key, value, group, client, expiresMicros: toMicros(expiresAt), epoch, bytes }
+    this.#sweepExpired(toMicros(now))
     const put = ifAbsent
       ? this.#database.statement(this.#sql.putAbsent).get({ ...row, now: toMicros(now) })
       : this.#database.statement(this.#sql.put).get(row)
     if (put === undefined) return { found: this.#read(key, now) }
     const version = Number(put['version'])
     if (mostOfGroup !== undefined) this.#run(this.#sql.removeBeyondGroup, { group, key, kept: mostOfGroup - 1 })
-    this.#tidy(toMicros(now), bytes)
     return { kept: { ...entry, version, epoch } }
   }
 
   #read(key: string, now: number): StoredEntry | undefined {
-    const row = this.#database.statement(this.#sql.get).get(key, toMicros(now))
+    const row = this.#find(key, toMicros(now))
     return row && toEntry(row)
+  }
+
+  #find(key: string, now: number): Record<string, unknown> | undefined {
+    return this.#database.statement(this.#sql.get).get(key, now)
+  }
+
+  #totals(): Totals {
+    return this.#database.statement(this.#sql.totals).get() as unknown as Totals
   }
 
   /** @returns how many rows it has changed. */
@@ -154,54 +199,70 @@ class SqliteStore implements Store {
     return Number(this.#database.statement(sql).run(...(values as readonly SQLInputValue[])).changes)
   }
 
-  /** After each write. @param bytes that it has added. */
-  #tidy(now: number, bytes: number): void {
-    const { entries: mostEntries, bytes: mostBytes } = this.#kind
-    this.#written += 1
-    if (this.#written % Math.min(SWEEP_EVERY, Math.ceil(mostEntries / COUNT_SHARE)) === 0) {
-      this.#run(this.#sql.removeExpired, now)
-    }
-    this.#added.entries += 1
-    this.#added.bytes += bytes
-    if (this.#added.entries * COUNT_SHARE < mostEntries && this.#added.bytes * COUNT_SHARE < mostBytes) return
-    this.#added = { entries: 0, bytes: 0 }
-    const { clients, ...totals } = this.#database.statement(this.#sql.totals).get() as unknown as Totals
-    if (this.#kind.name === 'limits') return this.#makeRoomForLimits(totals.entries, clients, now)
-    for (const measure of ['entries', 'bytes'] as const) this.#makeRoom(measure, totals[measure], clients)
+  /** Removes some expired entries. While there are any, a write removes at least as many as it adds. */
+  #sweepExpired(now: number): void {
+    const sweep = this.#database.during(this.#sweep)
+    if (sweep.left === 0 || this.#database.statement(this.#sql.isExpired).get(now) === undefined) return
+    sweep.left -= this.#run(this.#sql.removeExpired, now, Math.min(sweep.left, SWEPT_AT_ONCE))
   }
 
-  /** A client whose keys are forgotten is free of their limits: that happens only where all together have too many. */
-  #makeRoomForLimits(total: number, clients: number, now: number): void {
-    const most = this.#kind.entries
-    const level = levelOf(total, most, clients)
-    const rows =
-      total < level ? [] : this.#database.statement(this.#sql.greediest.entries).all(Math.ceil(level) - 1, MOST_CROWDED)
-    const greediest = rows as unknown as readonly HeldByClient[]
-    this.#crowded = new Map(greediest.map(({ client }) => [client, { level, countedAt: now }]))
-    if (total > most) {
-      cutGreediest({ total, most }, greediest, (client, kept) =>
-        this.#run(this.#sql.removeBeyond.entries, client, kept),
-      )
+  /** Removes epochs that are too old, and those beyond the bound, a few at a time. */
+  #removeEpochs(nowMs: number): void {
+    this.#run(this.#sql.removeEpochs, nowMs - EPOCH_LIFETIME_MS, SWEPT_AT_ONCE)
+    this.#advances += 1
+    if (this.#advances % COUNT_EPOCHS_EVERY !== 1) return
+    const excess = Number(this.#database.statement(this.#sql.epochs).get()?.['epochs']) - MOST_EPOCHS
+    if (excess > 0) this.#run(this.#sql.removeEpochs, Number.MAX_SAFE_INTEGER, Math.min(excess, 2 * COUNT_EPOCHS_EVERY))
+  }
+
+  /**
+   * Takes the room that is missing from the clients that have most.
+   * @param most how many entries it removes of each measure.
+   * @param except key of an entry that stays.
+   * @returns what is left to remove.
+   */
+  #makeRoom(now: number, most: number, except = ''): Excess | undefined {
+    for (const measure of ['entries', 'bytes'] as const) {
+      for (let removed = 0; ; removed += 1) {
+        const excess = this.#excessOf(measure)
+        if (excess === undefined) break
+        if (removed === most) return excess
+        const { client, isOfAll } = excess
+        if (isOfAll && this.#run(this.#sql.removeExpired, now, 1) > 0) continue
+        const dropped =
+          client === undefined
+            ? this.#run(this.#sql.removeFirstOfAll, except)
+            : this.#run(this.#sql.removeFirst[measure], client, except)
+        if (dropped === 0) break
+      }
+    }
+    return undefined
+  }
+
+  async #makeAllRoom(now: number): Promise<void> {
+    try {
+      while (await this.#writes.write(() => this.#makeRoom(now, DROPPED_IN_A_PIECE)));
+    } catch {
+      // What was put is kept all the same. The next write continues.
+    } finally {
+      this.#making = undefined
     }
   }
 
-  /** Cuts the clients that have too much, as far as necessary. */
-  #makeRoom(measure: Measure, total: number, clients: number): void {
+  /**
+   * A client whose limits are forgotten is free of them: that happens only where all together have too many, and
+   * `#placeOf` sees to it that no client has more than its share.
+   */
+  #excessOf(measure: Measure): Excess | undefined {
     const most = this.#kind[measure]
-    const share = Math.floor(most * CLIENT_SHARE)
-    if (total <= share) return
-    const asked = total > most ? countGreediest({ total, most, clients }) : 1
-    const above = total > most ? Math.min(share, Math.floor(most / clients)) : share
-    const rows = this.#database.statement(this.#sql.greediest[measure]).all(above, asked)
-    const greediest = rows as unknown as readonly HeldByClient[]
-    const cut = (client: string, level: number): void => {
-      this.#run(this.#sql.removeBeyond[measure], client, level)
-    }
-    // At most one client has more than half of what all may have, unless all together have too much.
-    for (const { client, amount } of greediest) if (amount > share) cut(client, share)
-    const held = greediest.map(({ client, amount }) => ({ client, amount: Math.min(amount, share) }))
-    const left = total - greediest.reduce((sum, { amount }) => sum + Math.max(0, amount - share), 0)
-    if (left > most) cutGreediest({ total: left, most }, held, cut)
+    const total = this.#totals()[measure]
+    const isOfAll = total > most
+    const share = this.#kind.name === 'limits' ? most : Math.floor(most * CLIENT_SHARE)
+    if (total <= share) return undefined
+    const greediest = this.#database.statement(this.#sql.greediest[measure]).get()
+    const { client, amount } = { ...greediest }
+    if (!isOfAll && Number(amount ?? 0) <= share) return undefined
+    return { measure, client: client === undefined ? undefined : String(client), isOfAll }
   }
 }
 

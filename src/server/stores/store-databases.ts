@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { openOwnDatabase, type Database } from './open-database.ts'
-import { storeTables } from './store-tables.ts'
+import { storeAccounts, storeTables } from './store-tables.ts'
 
 /**
  * The runtime's own file, `runtime.sqlite`, for stores of limits and calls.
@@ -9,7 +9,7 @@ import { storeTables } from './store-tables.ts'
 export function openRuntimeDatabase(dataDir: string): Database {
   return openOwnDatabase({
     path: join(dataDir, 'runtime.sqlite'),
-    migrations: [storeTables('limits') + storeTables('calls')],
+    migrations: [storeTables('limits') + storeTables('calls'), storeAccounts('limits') + storeAccounts('calls')],
   })
 }
 
@@ -18,5 +18,8 @@ export function openRuntimeDatabase(dataDir: string): Database {
  * @param dataDir absolute path of `DATA_DIR`.
  */
 export function openSessionDatabase(dataDir: string): Database {
-  return openOwnDatabase({ path: join(dataDir, 'sessions.sqlite'), migrations: [storeTables('sessions')] })
+  return openOwnDatabase({
+    path: join(dataDir, 'sessions.sqlite'),
+    migrations: [storeTables('sessions'), storeAccounts('sessions')],
+  })
 }

@@ -19,6 +19,45 @@ CREATE INDEX ${kind}_epochs_age ON ${kind}_epochs (epoch);
 `
 }
 
+/**
+ * What each client has, and all together, for the migrations after `storeTables`. Triggers keep them, so that no write
+ * has to count the entries. Most clients have one entry: they are not ranked by their number.
+ */
+export function storeAccounts(kind: StoreKind['name']): string {
+  const [entries, clients, totals] = [`${kind}_entries`, `${kind}_clients`, `${kind}_totals`]
+  const add = `
+  INSERT INTO ${clients} (client, entries, bytes) VALUES (new.client, 1, new.bytes)
+  ON CONFLICT (client) DO UPDATE SET entries = entries + 1, bytes = bytes + excluded.bytes;
+  UPDATE ${totals} SET entries = entries + 1, bytes = bytes + new.bytes;`
+  const subtract = `
+  UPDATE ${clients} SET entries = entries - 1, bytes = bytes - old.bytes WHERE client = old.client;
+  DELETE FROM ${clients} WHERE client = old.client AND entries = 0;
+  UPDATE ${totals} SET entries = entries - 1, bytes = bytes - old.bytes;`
+  return `
+CREATE TABLE ${clients} (
+  client TEXT PRIMARY KEY, entries INTEGER NOT NULL, bytes INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO ${clients} (client, entries, bytes) SELECT client, count(*), sum(bytes) FROM ${entries} GROUP BY client;
+CREATE INDEX ${clients}_by_entries ON ${clients} (entries) WHERE entries > 1;
+${kind === 'limits' ? '' : `CREATE INDEX ${clients}_by_bytes ON ${clients} (bytes);`}
+CREATE TABLE ${totals} (entries INTEGER NOT NULL, bytes INTEGER NOT NULL, clients INTEGER NOT NULL) STRICT;
+INSERT INTO ${totals} SELECT coalesce(sum(entries), 0), coalesce(sum(bytes), 0), count(*) FROM ${clients};
+CREATE TRIGGER ${entries}_added AFTER INSERT ON ${entries} BEGIN${add}
+END;
+CREATE TRIGGER ${entries}_removed AFTER DELETE ON ${entries} BEGIN${subtract}
+END;
+CREATE TRIGGER ${entries}_moved AFTER UPDATE OF client, bytes ON ${entries}
+WHEN old.client <> new.client OR old.bytes <> new.bytes BEGIN${add}${subtract}
+END;
+CREATE TRIGGER ${clients}_added AFTER INSERT ON ${clients} BEGIN
+  UPDATE ${totals} SET clients = clients + 1;
+END;
+CREATE TRIGGER ${clients}_removed AFTER DELETE ON ${clients} BEGIN
+  UPDATE ${totals} SET clients = clients - 1;
+END;
+`
+}
+
 /** Columns of a `StoredEntry`, with its moment in microseconds. */
 const COLUMNS = 'key, value, grp AS "group", client, expires_at AS expiresMicros, version, epoch'
 
@@ -27,7 +66,7 @@ export type StoreStatements = ReturnType<typeof storeStatements>
 
 /** @param kind whose tables they name. */
 export function storeStatements(kind: StoreKind['name']) {
-  const [entries, epochs] = [`${kind}_entries`, `${kind}_epochs`]
+  const [entries, epochs, clients] = [`${kind}_entries`, `${kind}_epochs`, `${kind}_clients`]
   const put = `
 INSERT INTO ${entries} (key, value, grp, client, expires_at, epoch, bytes)
 VALUES (:key, :value, :group, :client, :expiresMicros, :epoch, :bytes)
@@ -40,7 +79,16 @@ ON CONFLICT (key) DO UPDATE SET value = :value, grp = :group, client = :client, 
     put: `${put} RETURNING version`,
     putAbsent: `${put} WHERE expires_at <= :now RETURNING version`,
     remove: `DELETE FROM ${entries} WHERE key = ? AND grp = ?`,
-    removeExpired: `DELETE FROM ${entries} WHERE expires_at <= ?`,
+    isExpired: `SELECT 1 FROM ${entries} WHERE expires_at <= ? LIMIT 1`,
+    removeExpired: `
+DELETE FROM ${entries} WHERE key IN (
+  SELECT key FROM ${entries} WHERE expires_at <= ? ORDER BY expires_at LIMIT ?
+)`,
+    removeExpiredOfClient: `
+DELETE FROM ${entries} WHERE key IN (
+  SELECT key FROM ${entries} WHERE client = ? AND expires_at <= ? ORDER BY expires_at LIMIT ?
+)`,
+    removeExpiredOfGroup: `DELETE FROM ${entries} WHERE grp = ? AND grp <> '' AND expires_at <= ?`,
     removeOfGroup: `DELETE FROM ${entries} WHERE grp = :group AND grp <> '' AND key <> :except`,
     removeBeyondGroup: `
 DELETE FROM ${entries} WHERE key IN (
@@ -52,38 +100,38 @@ DELETE FROM ${entries} WHERE key IN (
     advance: `
 INSERT INTO ${epochs} (grp, epoch) VALUES (:group, :now)
 ON CONFLICT (grp) DO UPDATE SET epoch = max(epoch + 1, :now) RETURNING epoch`,
-    removeEpochs: `DELETE FROM ${epochs} WHERE epoch <= ?`,
-    removeBeyondEpochs: `
-DELETE FROM ${epochs} WHERE grp IN (SELECT grp FROM ${epochs} ORDER BY epoch DESC LIMIT -1 OFFSET ?)`,
+    removeEpochs: `
+DELETE FROM ${epochs} WHERE grp IN (SELECT grp FROM ${epochs} WHERE epoch <= ? ORDER BY epoch LIMIT ?)`,
+    epochs: `SELECT count(*) AS epochs FROM ${epochs}`,
     take: `
 INSERT INTO ${entries} (key, client, expires_at) VALUES (:key, :client, :now + :interval)
 ON CONFLICT (key) DO UPDATE SET
   client = CASE WHEN expires_at > :now THEN client ELSE :client END, expires_at = ${taken}
 WHERE ${taken} <= :now + :window`,
+    takeKnown: `
+UPDATE ${entries} SET expires_at = expires_at + :interval
+WHERE key = :key AND expires_at > :now AND expires_at + :interval <= :now + :window`,
     bringBack: `UPDATE ${entries} SET expires_at = :latest WHERE key = :key AND expires_at > :latest`,
-    held: `SELECT count(*) AS entries FROM ${entries} WHERE client = ? AND expires_at > ?`,
-    totals: `
-SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes, count(DISTINCT client) AS clients FROM ${entries}`,
-    /** Clients above an amount, largest first. */
+    held: `SELECT entries FROM ${clients} WHERE client = ?`,
+    totals: `SELECT entries, bytes, clients FROM ${kind}_totals`,
+    /** The client that has most. None, if no client has more than one entry. */
     greediest: {
       entries: `
-SELECT client, count(*) AS amount FROM ${entries} GROUP BY client HAVING amount > ? ORDER BY amount DESC LIMIT ?`,
-      bytes: `
-SELECT client, sum(bytes) AS amount FROM ${entries} GROUP BY client HAVING amount > ? ORDER BY amount DESC LIMIT ?`,
+SELECT client, entries AS amount FROM ${clients} WHERE entries > 1 ORDER BY entries DESC LIMIT 1`,
+      bytes: `SELECT client, bytes AS amount FROM ${clients} ORDER BY bytes DESC LIMIT 1`,
     },
-    /** Those of a client beyond a level that expire first. Without a value, an entry frees no bytes. */
-    removeBeyond: {
+    /** Of a client, the entry that expires first, but for one. Without a value, an entry frees no bytes. */
+    removeFirst: {
       entries: `
-DELETE FROM ${entries} WHERE key IN (
-  SELECT key FROM ${entries} WHERE client = ? ORDER BY expires_at DESC, key LIMIT -1 OFFSET ?
+DELETE FROM ${entries} WHERE key = (
+  SELECT key FROM ${entries} WHERE client = ? AND key <> ? ORDER BY expires_at LIMIT 1
 )`,
       bytes: `
-DELETE FROM ${entries} WHERE key IN (
-  SELECT key FROM (
-    SELECT key, bytes, sum(bytes) OVER (ORDER BY expires_at DESC, key ROWS UNBOUNDED PRECEDING) AS total
-    FROM ${entries} WHERE client = ?
-  ) WHERE total > ? AND bytes > 0
+DELETE FROM ${entries} WHERE key = (
+  SELECT key FROM ${entries} WHERE client = ? AND key <> ? AND bytes > 0 ORDER BY expires_at LIMIT 1
 )`,
     },
+    removeFirstOfAll: `
+DELETE FROM ${entries} WHERE key = (SELECT key FROM ${entries} WHERE key <> ? ORDER BY expires_at LIMIT 1)`,
   }
 }

@@ -1,8 +1,6 @@
-import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createIdempotentCalls } from '../../../src/server/routes/actions/idempotent-calls.ts'
 import type { FinishedCall } from '../../../src/server/routes/actions/run-action.ts'
-import { countGreediest, cutGreediest, judgeLevel } from '../../../src/server/stores/fair-level.ts'
 import { CALLS, createIdempotencyStore } from '../../../src/server/stores/idempotency-store.ts'
 import type { Database } from '../../../src/server/stores/open-database.ts'
 import { createSqliteStore } from '../../../src/server/stores/sqlite-store.ts'
@@ -23,42 +21,6 @@ beforeEach(async () => {
 afterEach(async () => {
   database.dispose()
   await folder.remove()
-})
-
-test.for([
-  ['nobody has too much', [], 5, 10, Number.MAX_SAFE_INTEGER],
-  ['one has all', [20], 20, 10, 10],
-  ['one has most', [20], 24, 10, 6],
-  ['two have as much', [20, 20], 42, 12, 5],
-  ['one has far more than another that has too much', [20, 5], 28, 12, 4],
-  ['the level lies above the second', [20, 4], 26, 12, 6],
-] as const)('the level of what clients keep, when %s', ([, amounts, total, most, level]) => {
-  const greediest = amounts.map((amount, at) => ({ client: `client ${at}`, amount }))
-  expect(judgeLevel(greediest, total, most)).toBe(level)
-})
-
-test('those that are asked for hold enough to make room, and none of them loses more than half of its fair part', () => {
-  const held = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 400 })
-  fc.assert(
-    fc.property(held, fc.integer({ min: 1, max: 400 }), (amounts, beyond) => {
-      const total = amounts.reduce((sum, amount) => sum + amount, 0)
-      const most = Math.max(1, total - beyond)
-      const clients = amounts.length
-      const all = amounts
-        .map((amount, at) => ({ client: String(at), amount }))
-        .filter(({ amount }) => amount > Math.floor(most / clients))
-        .toSorted((one, other) => other.amount - one.amount)
-      const asked = all.slice(0, countGreediest({ total, most, clients }))
-      let left = total
-      let lowest = Number.MAX_SAFE_INTEGER
-      cutGreediest({ total, most }, asked, (client, level) => {
-        left -= (amounts[Number(client)] ?? 0) - level
-        lowest = Math.min(lowest, level)
-      })
-      expect(left).toBeLessThanOrEqual(most)
-      expect(lowest).toBeGreaterThanOrEqual(Math.floor(judgeLevel(all, total, most) / 2))
-    }),
-  )
 })
 
 describe('calls of one client without end', () => {
