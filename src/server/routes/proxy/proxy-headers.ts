@@ -58,8 +58,11 @@ export function upstreamHeaders(
   const headers: OutgoingHttpHeaders = Object.create(null)
   const named = namedByConnection(req)
   for (const [name, value] of Object.entries(req.headers)) {
-    if (value === undefined || ENDS_HERE.has(name) || isProxyClaim(name) || named.has(name)) continue
-    headers[name] = sentValue(value, req.headersDistinct[name])
+    if (value === undefined || ENDS_HERE.has(name) || named.has(name)) continue
+    const lines = req.headersDistinct[name]
+    // Middleware may say who has signed in: what it has set is not the visitor's.
+    if (isProxyClaim(name) && isSent(value, lines)) continue
+    headers[name] = sentValue(value, lines)
   }
   if (framing.kind === 'chunked') headers['transfer-encoding'] = 'chunked'
   if (framing.kind === 'length') headers['content-length'] = framing.length
@@ -78,6 +81,11 @@ export function upstreamHeaders(
 function sentValue(value: string | string[], lines: readonly string[] = []): string | string[] {
   const isAll = [lines.join(', '), lines.join('; ')].includes(String(value))
   return isAll && lines.length > 1 ? [...lines] : value
+}
+
+/** Whether a header is as the visitor sent it, of which Node may have kept the first line only. */
+function isSent(value: string | string[], lines: readonly string[] = []): boolean {
+  return lines.length > 0 && [lines.join(', '), lines.join('; '), ...lines].includes(String(value))
 }
 
 /** The headers of an upstream's answer for the visitor, with spelling and repetitions unchanged. */
