@@ -194,7 +194,7 @@ describe('what is refused', () => {
     } as const
     const made = resized(size, 'one', new AbortController().signal)
     const files = async () => (await readdir(size.folder, { recursive: true }).catch(() => [])).join()
-    while (!(await files()).includes('320.avif.pid')) await delay(1)
+    await expect.poll(files, { interval: 1 }).toContain('320.avif.pid')
     expect(await made).toMatch(/320\.avif$/)
     expect(await files()).not.toContain('.pid')
   })
