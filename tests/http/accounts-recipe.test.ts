@@ -300,9 +300,7 @@ describe('a new password by mail', () => {
     const user = await addUser('ann@example.com')
     const users = usersIn({ dataDir: folder.path })
     const now = Date.now()
-    const [first = '', second = '', old = ''] = [0, 0, 31].map((minutes) =>
-      users.startReset(user, now - minutes * 60_000),
-    )
+    const [first = '', second = '', old = ''] = [0, 0, 31].map((age) => users.startReset(user, now - age * 60_000))
     expect([users.finishReset(old, now), users.finishReset('x', now)]).toEqual([undefined, undefined])
     expect(users.finishReset(first, now)?.id).toBe(user.id)
     expect(users.finishReset(second, now)).toBeUndefined()
