@@ -2,6 +2,7 @@ import type { SQLInputValue } from 'node:sqlite'
 import { levelOf, sharedPlace, type LimitPlace } from './crowded-keys.ts'
 import { createGroupedWrites, type GroupedWrites } from './grouped-writes.ts'
 import type { Database, TransactionPart } from './open-database.ts'
+import { LargestClients, MOST_READ } from './largest-clients.ts'
 import { isLocked } from './opening-fault.ts'
 import { ALLOWED, rateCells, refusal, toMicros, type RateCells } from './rate-cells.ts'
 import {
@@ -58,8 +59,9 @@ class SqliteStore implements Store {
   readonly #sql: StoreStatements
   readonly #writes: GroupedWrites
   #advances = 0
-  /** Runs while there is too much for one write to remove. */
-  #making: Promise<void> | undefined
+  /** By client: run while there is too much for one write to remove. */
+  readonly #makings = new Map<string, Promise<void>>()
+  readonly #largest: Readonly<Record<Measure, LargestClients>>
   /** How many expired entries the running transaction may still remove. */
   readonly #sweep: TransactionPart<{ left: number }> = {
     begin: () => ({ left: SWEPT_TOGETHER }),
@@ -71,6 +73,9 @@ class SqliteStore implements Store {
     this.#kind = kind
     this.#sql = storeStatements(kind.name)
     this.#writes = createGroupedWrites(database)
+    const largest = (measure: Measure): LargestClients =>
+      new LargestClients(() => database.statement(this.#sql.greediest[measure]).all(MOST_READ) as never)
+    this.#largest = { entries: largest('entries'), bytes: largest('bytes') }
   }
 
   async get(key: string, now: number): Promise<StoredEntry | undefined> {
@@ -81,13 +86,15 @@ class SqliteStore implements Store {
     let excess: Excess | undefined
     const result = await this.#writes.write(() => {
       const put = this.#put(entry, now, options)
-      excess = put.kept && this.#makeRoom(toMicros(now), DROPPED_AT_ONCE, entry.key)
+      excess = put.kept && this.#makeRoom(toMicros(now), DROPPED_AT_ONCE, entry)
       return put
     })
     if (excess === undefined) return result
-    const making = (this.#making ??= this.#makeAllRoom(toMicros(now)))
+    const { client } = entry
+    const making = this.#makings.get(client) ?? this.#makeAllRoom(toMicros(now), client)
+    this.#makings.set(client, making)
     // A client that adds faster than rows can be removed waits for it. Others do not.
-    if (excess.client === entry.client) await making
+    if (excess.client === client) await making
     return result
   }
 
@@ -146,18 +153,17 @@ class SqliteStore implements Store {
   #takeNew(own: LimitPlace, cells: RateCells, now: number): TakenAt {
     this.#sweepExpired(now)
     const taken = this.#takeAt(this.#placeOf(own, cells, now), cells, now)
-    if (taken.isTaken) this.#makeRoom(now, DROPPED_AT_ONCE, taken.place.key)
+    if (taken.isTaken) this.#makeRoom(now, DROPPED_AT_ONCE, taken.place)
     return taken
   }
 
   /** Where a new key of a limit is counted. */
   #placeOf({ key, client }: LimitPlace, cells: RateCells, now: number): LimitPlace {
-    const held = (): number => Number(this.#database.statement(this.#sql.held).get(client)?.['entries'] ?? 0)
     const { entries, clients } = this.#totals()
     const level = levelOf(entries, this.#kind.entries, clients)
-    if (held() < level) return { key, client }
+    if (this.#heldBy(client).entries < level) return { key, client }
     const swept = this.#run(this.#sql.removeExpiredOfClient, client, now, SWEPT_AT_ONCE)
-    return swept > 0 && held() < level ? { key, client } : sharedPlace(key, client, cells, level)
+    return swept > 0 && this.#heldBy(client).entries < level ? { key, client } : sharedPlace(key, client, cells, level)
   }
 
   #put(entry: StoreEntry, now: number, { ifAbsent, ifVersion, mostOfGroup, ...given }: PutOptions): PutResult {
@@ -194,6 +200,10 @@ class SqliteStore implements Store {
     return this.#database.statement(this.#sql.totals).get() as unknown as Totals
   }
 
+  #heldBy(client: string): Readonly<Record<Measure, number>> {
+    return (this.#database.statement(this.#sql.held).get(client) as never) ?? { entries: 0, bytes: 0 }
+  }
+
   /** @returns how many rows it has changed. */
   #run(sql: string, ...values: readonly SQLInputValue[] | readonly [Readonly<Record<string, SQLInputValue>>]): number {
     return Number(this.#database.statement(sql).run(...(values as readonly SQLInputValue[])).changes)
@@ -216,36 +226,34 @@ class SqliteStore implements Store {
   }
 
   /**
-   * Takes the room that is missing from the clients that have most.
+   * Takes the room that is missing: from the client that adds, if it has more than its share, otherwise from those that
+   * have most.
    * @param most how many entries it removes of each measure.
-   * @param except key of an entry that stays.
+   * @param added the client, and the key of an entry that stays.
    * @returns what is left to remove.
    */
-  #makeRoom(now: number, most: number, except = ''): Excess | undefined {
+  #makeRoom(now: number, most: number, { client, key = '' }: { client: string; key?: string }): Excess | undefined {
     for (const measure of ['entries', 'bytes'] as const) {
-      for (let removed = 0; ; removed += 1) {
-        const excess = this.#excessOf(measure)
+      for (let removed = 0; ;) {
+        const excess = this.#excessOf(measure, client)
         if (excess === undefined) break
         if (removed === most) return excess
-        const { client, isOfAll } = excess
-        if (isOfAll && this.#run(this.#sql.removeExpired, now, 1) > 0) continue
-        const dropped =
-          client === undefined
-            ? this.#run(this.#sql.removeFirstOfAll, except)
-            : this.#run(this.#sql.removeFirst[measure], client, except)
-        if (dropped === 0) break
+        if (excess.isOfAll && this.#run(this.#sql.removeExpired, now, 1) > 0) removed += 1
+        else if (this.#drop(excess, key)) removed += 1
+        // Of those that were read as the largest, one may have nothing left.
+        else if (excess.client === undefined || excess.client === client) break
       }
     }
     return undefined
   }
 
-  async #makeAllRoom(now: number): Promise<void> {
+  async #makeAllRoom(now: number, client: string): Promise<void> {
     try {
-      while (await this.#writes.write(() => this.#makeRoom(now, DROPPED_IN_A_PIECE)));
+      while (await this.#writes.write(() => this.#makeRoom(now, DROPPED_IN_A_PIECE, { client })));
     } catch {
       // What was put is kept all the same. The next write continues.
     } finally {
-      this.#making = undefined
+      this.#makings.delete(client)
     }
   }
 
@@ -253,16 +261,26 @@ class SqliteStore implements Store {
    * A client whose limits are forgotten is free of them: that happens only where all together have too many, and
    * `#placeOf` sees to it that no client has more than its share.
    */
-  #excessOf(measure: Measure): Excess | undefined {
+  #excessOf(measure: Measure, client: string): Excess | undefined {
     const most = this.#kind[measure]
     const total = this.#totals()[measure]
-    const isOfAll = total > most
     const share = this.#kind.name === 'limits' ? most : Math.floor(most * CLIENT_SHARE)
     if (total <= share) return undefined
-    const greediest = this.#database.statement(this.#sql.greediest[measure]).get()
-    const { client, amount } = { ...greediest }
-    if (!isOfAll && Number(amount ?? 0) <= share) return undefined
-    return { measure, client: client === undefined ? undefined : String(client), isOfAll }
+    const isOfAll = total > most
+    if (this.#heldBy(client)[measure] > share) return { measure, client, isOfAll }
+    return isOfAll ? { measure, client: this.#largest[measure].first(), isOfAll } : undefined
+  }
+
+  /** @returns whether there was an entry to remove. */
+  #drop({ measure, client }: Excess, except: string): boolean {
+    const { removeFirst, removeFirstOfAll } = this.#sql
+    const row =
+      client === undefined
+        ? this.#database.statement(removeFirstOfAll).get(except)
+        : this.#database.statement(removeFirst[measure]).get(client, except)
+    const amount = measure === 'entries' ? 1 : Number(row?.['bytes'])
+    this.#largest[measure].note(client, row === undefined ? Infinity : amount)
+    return row !== undefined
   }
 }
 

@@ -21,7 +21,7 @@ CREATE INDEX ${kind}_epochs_age ON ${kind}_epochs (epoch);
 
 /**
  * What each client has, and all together, for the migrations after `storeTables`. Triggers keep them, so that no write
- * has to count the entries. Most clients have one entry: they are not ranked by their number.
+ * has to count the entries. They are not ranked: an index of their amounts would cost each write more than all the rest.
  */
 export function storeAccounts(kind: StoreKind['name']): string {
   const [entries, clients, totals] = [`${kind}_entries`, `${kind}_clients`, `${kind}_totals`]
@@ -38,8 +38,6 @@ CREATE TABLE ${clients} (
   client TEXT PRIMARY KEY, entries INTEGER NOT NULL, bytes INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO ${clients} (client, entries, bytes) SELECT client, count(*), sum(bytes) FROM ${entries} GROUP BY client;
-CREATE INDEX ${clients}_by_entries ON ${clients} (entries) WHERE entries > 1;
-${kind === 'limits' ? '' : `CREATE INDEX ${clients}_by_bytes ON ${clients} (bytes);`}
 CREATE TABLE ${totals} (entries INTEGER NOT NULL, bytes INTEGER NOT NULL, clients INTEGER NOT NULL) STRICT;
 INSERT INTO ${totals} SELECT coalesce(sum(entries), 0), coalesce(sum(bytes), 0), count(*) FROM ${clients};
 CREATE TRIGGER ${entries}_added AFTER INSERT ON ${entries} BEGIN${add}
@@ -112,26 +110,27 @@ WHERE ${taken} <= :now + :window`,
 UPDATE ${entries} SET expires_at = expires_at + :interval
 WHERE key = :key AND expires_at > :now AND expires_at + :interval <= :now + :window`,
     bringBack: `UPDATE ${entries} SET expires_at = :latest WHERE key = :key AND expires_at > :latest`,
-    held: `SELECT entries FROM ${clients} WHERE client = ?`,
+    held: `SELECT entries, bytes FROM ${clients} WHERE client = ?`,
     totals: `SELECT entries, bytes, clients FROM ${kind}_totals`,
-    /** The client that has most. None, if no client has more than one entry. */
+    /** The clients that have most. None, if no client has more than one entry. Reads all clients. */
     greediest: {
       entries: `
-SELECT client, entries AS amount FROM ${clients} WHERE entries > 1 ORDER BY entries DESC LIMIT 1`,
-      bytes: `SELECT client, bytes AS amount FROM ${clients} ORDER BY bytes DESC LIMIT 1`,
+SELECT client, entries AS amount FROM ${clients} WHERE entries > 1 ORDER BY entries DESC LIMIT ?`,
+      bytes: `SELECT client, bytes AS amount FROM ${clients} WHERE bytes > 0 ORDER BY bytes DESC LIMIT ?`,
     },
     /** Of a client, the entry that expires first, but for one. Without a value, an entry frees no bytes. */
     removeFirst: {
       entries: `
 DELETE FROM ${entries} WHERE key = (
   SELECT key FROM ${entries} WHERE client = ? AND key <> ? ORDER BY expires_at LIMIT 1
-)`,
+) RETURNING bytes`,
       bytes: `
 DELETE FROM ${entries} WHERE key = (
   SELECT key FROM ${entries} WHERE client = ? AND key <> ? AND bytes > 0 ORDER BY expires_at LIMIT 1
-)`,
+) RETURNING bytes`,
     },
     removeFirstOfAll: `
-DELETE FROM ${entries} WHERE key = (SELECT key FROM ${entries} WHERE key <> ? ORDER BY expires_at LIMIT 1)`,
+DELETE FROM ${entries} WHERE key = (SELECT key FROM ${entries} WHERE key <> ? ORDER BY expires_at LIMIT 1)
+RETURNING bytes`,
   }
 }

@@ -79,6 +79,13 @@ function watched(kind: StoreKind): { readonly database: Database; readonly piece
           end()
           return result
         })
+        const get = statement.get.bind(statement)
+        vi.spyOn(statement, 'get').mockImplementation((...values) => {
+          const row = get(...(values as Parameters<typeof get>))
+          if (row !== undefined) removed += 1
+          end()
+          return row
+        })
       }
       return statement
     },
