@@ -126,10 +126,10 @@ const TABLE = `
 /in-page/failing           | 500 area error                     | 500 page, error at 1               | 500 area error                     | 200 page, result, error at 1        | 200 -> /in-page/failing page, result, error at 1             |
 /in-checking-page/failing  | 500 root error                     | 500 page, error at 0               | 500 root error                     | 500 page, error at 0                | 200 -> /in-checking-page/failing page, result, error at 0    |
 /moved/7 in a host         | 308 -> /item/7                     | 200 -> /item/7                     | 308 -> /item/7                     | 200 -> /item/7                      | 200 -> /moved/7                                              |
-/x/../item/7 in a host     | 404 the host                       | 200 document                       | 404 the host                       | 200 document                        | 200 -> /item/7 page, result                                  |
+/x/../item/7 in a host     | 404 the host                       | 200 document                       | 404 the host                       | 200 document                        | 200 -> /item/7                                               |
 /elsewhere in a host       | 502 Bad Gateway                    | 200 document                       | 502 Bad Gateway                    | 200 document                        | 200 -> /elsewhere                                            |
 /feed in a host            | 200 feed                           | 200 document                       | 404 constant page !                | 200 document                        | 200 -> /feed                                                 | This form is no longer known here. Go back, reload the page, and send it again.
-/item/7 in a host          | 200 page                           | 200 page                           | 422 page                           | 200 page, result                    | 200 -> /item/7 page, result                                  |
+/item/7 in a host          | 200 page                           | 200 page                           | 422 page                           | 200 page, result                    | 200 -> /item/7                                               |
 /nowhere in a host         | 404 the host                       | 200 document                       | 404 the host                       | 200 document                        | 200 -> /nowhere                                              |
 `
 

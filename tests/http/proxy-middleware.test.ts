@@ -28,7 +28,7 @@ test('the upstream gets headers as middleware has left them', async () => {
     req.headers['x-added'] = 'yes'
     next()
   })
-  const claims = { 'X-Role': 'admin', 'X-User': 'root', 'X-Kept': 'kept' }
+  const claims = { 'X-Role': 'admin', 'X-User': 'root', 'X-Kept': 'kept', Connection: 'x-user, x-added' }
   await supertest(setup.app).get('/up/a').set(claims).expect(200)
   const lines = setup.received[0] ?? []
   const valuesOf = (name: string) => lines.filter((_, at) => at % 2 === 1 && lines[at - 1]?.toLowerCase() === name)

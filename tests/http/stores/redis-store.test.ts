@@ -199,7 +199,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('a store in Redis', (
 
   test('has a prefix that no name of an application can break out of', async () => {
     const link = await connect(redis.url, `@shop/{x}:*[${'y'.repeat(100)}`)
-    expect(link.prefix).toBe(`millrace:2:0:@shop/_x____${'y'.repeat(52)}`)
+    expect(link.prefix).toMatch(/^millrace:2:0:@shop\/_x____y{28}~[\w-]{22}$/)
   })
 
   test.for([

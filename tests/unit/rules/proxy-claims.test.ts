@@ -38,7 +38,9 @@ const CLAIMS = {
     'X-Auth-Groups X-Auth-Name X-User X-Username X-Email X-User-Email X-User-Name X-Groups X-Roles X-SSO-User X-SSO-Id ' +
     'X-Vouch-User X-Vouch-IdP-Claims-Email Impersonate-User Impersonate-Group Impersonate-Uid Impersonate-Extra-Scopes ' +
     'X-JWT-Assertion X-Apigateway-Api-Userinfo X-MS-Token-AAD-Id-Token X-MS-Token-AAD-Access-Token ' +
-    'Teleport-Jwt-Assertion X-Anonymous-Consumer X-Login X-Login-Name X-Principal X-Authenticated-Groups X-Signed-In-User',
+    'Teleport-Jwt-Assertion X-Anonymous-Consumer X-Login X-Login-Name X-Principal X-Authenticated-Groups X-Signed-In-User ' +
+    'iv-user iv-groups iv-creds SM-User X-Rh-Identity X-GAP-Auth X-Scope-OrgID X-Current-User X-Token-User-Email ' +
+    'X-Token-Subject X-Trino-User Mellon-Name-Id X-Kratos-Authenticated-Identity-Id Eppn Saml-User Cas-User X-Keycloak-Username',
   frameworks:
     'X-Middleware-Subrequest X-Middleware-Rewrite X-Invoke-Path X-Script-Name X-Ingress-Path X-Sendfile-Type ' +
     'X-Accel-Mapping X-Astro-Path Script-Name',

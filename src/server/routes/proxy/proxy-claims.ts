@@ -20,11 +20,14 @@ const FACTS = words(
 /** Words that only such headers have, joined ones included: `ClientIP`. */
 const CLAIM_WORD = new RegExp(
   '^(?:forward|forwarded|forwarder|forwards|fwd|xff|ssl|tls|https|dn|geoip|' +
-    'aad|assertion|consumer|impersonate|impersonated|principal|sso|teleport|userinfo|vouch|' +
+    'aad|assertion|consumer|eppn|identity|impersonate|impersonated|keycloak|principal|saml|sso|teleport|userinfo|vouch|' +
     '(?:client|connecting|origin|original|peer|proxy|proxyuser|real|remote|socket|source|src|true|user|viewer|visitor)?' +
     '(?:ip|ips|ipv4|ipv6|ipaddr|ipaddress)|' +
     '(?:client|original|peer|remote|source)(?:addr|address|cert|dn|host|path|port|uri|url))$',
 )
+
+/** Ends with who somebody is: `X-Trino-User`, `X-Token-User-Email`. */
+const CLAIM_END = /(?:^|-)(?:user(?:name)?|(?:user|token)-(?:name|e?mail|groups?|roles?|subject))$/
 
 /** Names without such words. */
 const CLAIM_NAMES = words(
@@ -34,7 +37,7 @@ const CLAIM_NAMES = words(
     'script-name x-accel-mapping x-accel-redirect x-matched-path x-ingress-path x-now-route-matches x-script-name ' +
     'x-sendfile-type x-server-name ' +
     // Signed-in user; the proxy of a CGI program.
-    'proxy x-auth-name x-login-name x-proxycontextinfo x-user-name',
+    'proxy x-auth-name x-login-name x-proxycontextinfo x-scope-orgid',
 )
 
 /** Prefixes of products that write all headers of that name, and of those that sign visitors in. */
@@ -47,11 +50,14 @@ const CLAIM_PREFIXES = [
   'cloudfront-',
   'fastly-',
   'fly-',
+  'iv-',
   'l5d-',
+  'mellon-',
   'oidc-claim-',
   'proxy-',
   'remote-',
   'shib-',
+  'sm-',
   'tailscale-',
   'wl-',
   'x-akamai-',
@@ -70,6 +76,7 @@ const CLAIM_PREFIXES = [
   'x-credential-',
   'x-envoy-',
   'x-fd-',
+  'x-gap-',
   'x-goog-authenticated-user-',
   'x-haproxy-',
   'x-invoke-',
@@ -103,7 +110,7 @@ export function isProxyClaim(name: string): boolean {
   if (STANDARD.test(name)) return false
   if (CLAIM_PREFIXES.some((prefix) => name.startsWith(prefix))) return true
   const parts = name.split('-').filter((part) => part !== 'x' && part !== '')
-  if (parts.some((part) => CLAIM_WORD.test(part))) return true
+  if (parts.some((part) => CLAIM_WORD.test(part)) || CLAIM_END.test(name)) return true
   const facts = parts.filter((part) => FACTS.has(part)).length
   // `X-Original-URL`, `X-HTTP-Method-Override`; `X-Url-Scheme`, which is nothing but facts.
   return facts > 0 && (facts === parts.length || parts.some((part) => SUBJECTS.has(part)))

@@ -58,10 +58,10 @@ export function upstreamHeaders(
   const headers: OutgoingHttpHeaders = Object.create(null)
   const named = namedByConnection(req)
   for (const [name, value] of Object.entries(req.headers)) {
-    if (value === undefined || ENDS_HERE.has(name) || named.has(name)) continue
+    if (value === undefined || ENDS_HERE.has(name)) continue
     const lines = req.headersDistinct[name]
-    // Middleware may say who has signed in: what it has set is not the visitor's.
-    if (isProxyClaim(name) && isSent(value, lines)) continue
+    // Middleware may say who has signed in. What it has set is not the visitor's to say, or to take away.
+    if ((isProxyClaim(name) || named.has(name)) && isSent(value, lines)) continue
     headers[name] = sentValue(value, lines)
   }
   if (framing.kind === 'chunked') headers['transfer-encoding'] = 'chunked'
