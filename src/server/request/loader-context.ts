@@ -8,6 +8,7 @@ import type { ClientAddress } from '../http/trusted-proxy.ts'
 import { NO_SESSION } from '../../shared/protocol/session-marks.ts'
 import { keepsSecureCookies } from '../secrets/secure-cookies.ts'
 import type { Secrets } from '../secrets/secrets.ts'
+import { addVary } from './answer/answer-headers.ts'
 import type { Audience } from './audience.ts'
 import type { DocumentMaking } from './document-making.ts'
 import type { NotedSessions } from './noted-sessions.ts'
@@ -96,8 +97,10 @@ export class RequestLoaderContext implements LoaderContext {
   }
 
   get prefetch(): boolean {
-    this.#request.making?.giveUp('prefetch')
-    return this.#request.prefetch
+    this.#lookAtVisitor('context.prefetch', 'prefetch')
+    const { res, prefetch } = this.#request
+    if (!res.headersSent) addVary(res, 'Purpose, Sec-Purpose')
+    return prefetch
   }
 
   get locals(): LoaderContext['locals'] {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { parseCookie } from 'cookie'
 import type { OpensSessions } from '../secrets/sealed-cookie.ts'
 
-const MOST_COOKIES = 32 // a page that asks for more depends on who asks, whatever the cookies
+const MOST_COOKIES = 32 // names; a page that asks for more, as by its params, may depend on any cookie
 const LONGEST_NAME = 200 // characters, of a cookie; a longer one is what a visitor has sent
 const MOST_KINDS = 16 // of sessions: an application that declares one for each request fills no memory
 const COOKIE = 'cookie '
@@ -17,6 +17,7 @@ export class VisitorReads {
   readonly #kinds = new Set<OpensSessions>()
   readonly #listeners = new Set<() => void>()
   #isOfAll = false
+  #isOfAnyCookie = false
 
   /** Whether something other than cookies was read: then no visitor gets the page of unknown visitors. */
   get isOfAll(): boolean {
@@ -50,8 +51,12 @@ export class VisitorReads {
     if (what.startsWith(COOKIE)) {
       const name = what.slice(COOKIE.length)
       // Some browsers have sessions of a local server without the prefix.
-      this.#cookies.add(name).add(name.startsWith(HOST_PREFIX) ? name.slice(HOST_PREFIX.length) : name)
-      if (this.#cookies.size <= MOST_COOKIES && name.length <= LONGEST_NAME) return
+      if (name.length <= LONGEST_NAME && this.#cookies.size <= MOST_COOKIES) {
+        this.#cookies.add(name).add(name.startsWith(HOST_PREFIX) ? name.slice(HOST_PREFIX.length) : name)
+      } else {
+        this.#isOfAnyCookie = true
+      }
+      return
     }
     this.#isOfAll = true
     this.#cookies.clear()
@@ -62,7 +67,8 @@ export class VisitorReads {
   /** Whether a request has something of what was read, so that its page may differ from that of a stranger. */
   concern({ authorization, cookie }: IncomingHttpHeaders): boolean {
     if (this.#isOfAll || authorization !== undefined) return true
-    if (cookie === undefined || this.#cookies.size === 0) return false
+    if (cookie === undefined || this.#isOfAnyCookie) return cookie !== undefined
+    if (this.#cookies.size === 0) return false
     return Object.keys(parseCookie(cookie)).some((name) => this.#cookies.has(name))
   }
 }

@@ -46,11 +46,11 @@ export function toWebRequest(context: RequestParts): Request {
   const headers = new Headers()
   // What a parser in front has left is decompressed, and may be of another length.
   const ignored = isCall ? /^content-/i : isParsed(req) ? /^content-(?:encoding|length)$/i : undefined
-  const raw = req.rawHeaders
-  for (let index = 0; index + 1 < raw.length; index += 2) {
-    const name = raw[index] ?? ''
+  // Not the raw lines: middleware may have removed or replaced what the visitor has sent.
+  for (const [name, value = ''] of Object.entries(req.headers)) {
     // `Headers` does not accept HTTP/2 pseudo headers.
-    if (!name.startsWith(':') && ignored?.test(name) !== true) headers.append(name, raw[index + 1] ?? '')
+    if (name.startsWith(':') || ignored?.test(name) === true) continue
+    for (const line of typeof value === 'string' ? [value] : value) headers.append(name, line)
   }
   const method = isCall ? 'GET' : (req.method ?? 'GET')
   const init: RequestInit = { method, headers, signal: context.signal }

@@ -127,7 +127,15 @@ test('names of cookies that visitors choose are noted in a bounded number', () =
   reads.onOfAll(() => told.push(1))
   reads.onOfAll(() => told.push(2))()
   for (let at = 0; at < 5_000; at += 1) reads.note(`cookie saved-${at}`)
-  expect([told, reads.isOfAll, reads.concern({ cookie: 'other=1' })]).toEqual([[1], true, true])
+  // Strangers without a cookie keep the page that all of them get.
+  expect([told, reads.isOfAll, reads.concern({ cookie: 'other=1' }), reads.concern({})]).toEqual([
+    [],
+    false,
+    true,
+    false,
+  ])
+  reads.note('address')
+  expect([told, reads.isOfAll, reads.concern({})]).toEqual([[1], true, true])
   expect(reads.onOfAll(() => told.push(3))).toBeTypeOf('function')
   expect(told).toEqual([1, 3])
 })

@@ -40,7 +40,7 @@ const CLAIMS = {
     'X-JWT-Assertion X-Apigateway-Api-Userinfo X-MS-Token-AAD-Id-Token X-MS-Token-AAD-Access-Token ' +
     'Teleport-Jwt-Assertion X-Anonymous-Consumer X-Login X-Login-Name X-Principal X-Authenticated-Groups X-Signed-In-User ' +
     'iv-user iv-groups iv-creds SM-User X-Rh-Identity X-GAP-Auth X-Scope-OrgID X-Current-User X-Token-User-Email ' +
-    'X-Token-Subject X-Trino-User Mellon-Name-Id X-Kratos-Authenticated-Identity-Id Eppn Saml-User Cas-User X-Keycloak-Username',
+    'X-Token-Subject X-Trino-User Mellon-Name-Id X-Kratos-Authenticated-Identity-Id X-User-Id X-UserId Eppn Saml-User Cas-User X-Keycloak-Username',
   frameworks:
     'X-Middleware-Subrequest X-Middleware-Rewrite X-Invoke-Path X-Script-Name X-Ingress-Path X-Sendfile-Type ' +
     'X-Accel-Mapping X-Astro-Path Script-Name',
@@ -60,7 +60,7 @@ const OWN =
   'Content-Type Cookie DNT Early-Data From If-None-Match Last-Event-ID Origin Priority Range Referer Save-Data ' +
   'Sec-CH-Prefers-Color-Scheme Sec-CH-UA-Platform Sec-Fetch-Site Sec-WebSocket-Key Sec-WebSocket-Protocol ' +
   'Service-Worker Upgrade-Insecure-Requests User-Agent Via Destination Depth Overwrite Prefer Idempotency-Key ' +
-  'X-Requested-With X-CSRF-Token X-XSRF-Token X-Api-Key X-Auth-Token X-Access-Token X-User-Id X-User-Agent ' +
+  'X-Requested-With X-CSRF-Token X-XSRF-Token X-Api-Key X-Auth-Token X-Access-Token X-User-Agent ' +
   'X-Client-Id X-Client-Info X-Client-Version X-Client-Data X-Request-Id X-Correlation-ID X-Tenant X-Tenant-Domain ' +
   'X-Zip X-Membership X-Color-Scheme X-Original-Filename X-Wallet-Address X-Shipping-Address X-Session-Id X-Country ' +
   'HX-Request HX-Current-URL HX-Target Next-Action RSC Turbo-Frame X-Inertia X-Inertia-Version X-Livewire ' +

@@ -27,7 +27,7 @@ const CLAIM_WORD = new RegExp(
 )
 
 /** Ends with who somebody is: `X-Trino-User`, `X-Token-User-Email`. */
-const CLAIM_END = /(?:^|-)(?:user(?:name)?|(?:user|token)-(?:name|e?mail|groups?|roles?|subject))$/
+const CLAIM_END = /(?:^|-)(?:user(?:name|id)?|(?:user|token)-(?:id|name|e?mail|groups?|roles?|subject))$/
 
 /** Names without such words. */
 const CLAIM_NAMES = words(
