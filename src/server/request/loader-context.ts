@@ -8,7 +8,6 @@ import type { ClientAddress } from '../http/trusted-proxy.ts'
 import { NO_SESSION } from '../../shared/protocol/session-marks.ts'
 import { keepsSecureCookies } from '../secrets/secure-cookies.ts'
 import type { Secrets } from '../secrets/secrets.ts'
-import { addVary } from './answer/answer-headers.ts'
 import type { Audience } from './audience.ts'
 import type { DocumentMaking } from './document-making.ts'
 import type { NotedSessions } from './noted-sessions.ts'
@@ -99,7 +98,7 @@ export class RequestLoaderContext implements LoaderContext {
   get prefetch(): boolean {
     this.#lookAtVisitor('context.prefetch', 'prefetch')
     const { res, prefetch } = this.#request
-    if (!res.headersSent) addVary(res, 'Purpose, Sec-Purpose')
+    if (!res.headersSent) this.headers.append('Vary', 'Purpose, Sec-Purpose')
     return prefetch
   }
 
