@@ -35,7 +35,7 @@ export function watchedArgs(args: Omit<Args, 'request'>, context: RequestContext
   }
   watch('request', request, ['url', 'headers', 'clone'])
   // As in the making of a kept page: each of them is other for each answer. The rest of the context notes by itself.
-  watch('context', args.context, ['requestId', 'secrets', 'prefetch', 'limit', 'after'])
+  watch('context', args.context, ['requestId', 'secrets', 'limit', 'after'])
   return {
     ...args,
     request,
