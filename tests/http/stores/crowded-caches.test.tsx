@@ -70,12 +70,7 @@ describe.each([
     const url = shared ? await redisUrl() : ''
     const { made, visit, app } = await site(url)
     // What was made before the shared store could be heard counts as gone.
-    await expect
-      .poll(async () => {
-        await visit('honest', HONEST)
-        return app.caches.data?.hits
-      })
-      .toBe(1)
+    await expect.poll(() => visit('honest', HONEST).then(() => app.caches.data?.hits), { timeout: 10_000 }).toBe(1)
     const before = made.length
     for (let at = 0; at < 40; at += 1) await visit(`greedy-${at}`, GREEDY)
     expect(app.caches.data).toMatchObject({ made: before + 40, entries: 11 })
@@ -83,6 +78,6 @@ describe.each([
     await visit('honest', HONEST)
     expect(app.caches.data).toMatchObject({ hits: 2, made: before + 40, shared: 0 })
     // What it has too much of is gone for all instances.
-    if (shared) await expect.poll(async () => (await sharedKeys(url)).length).toBe(11)
+    if (shared) await expect.poll(async () => (await sharedKeys(url)).length, { timeout: 10_000 }).toBe(11)
   })
 })
