@@ -95,6 +95,11 @@ export class RequestLoaderContext implements LoaderContext {
     return (this.#headers ??= new AnswerHeaders(this.#request))
   }
 
+  /** For sessions, whose answers are private anyway. */
+  get isPrefetch(): boolean {
+    return this.#request.prefetch
+  }
+
   get prefetch(): boolean {
     this.#lookAtVisitor('context.prefetch', 'prefetch')
     const { res, prefetch } = this.#request

@@ -229,7 +229,8 @@ export async function openFlash(name: string, context: SessionContext, now: () =
     },
     takeFlash() {
       const text = message.value
-      if (text === undefined || context.hasBegun === true || context.prefetch === true) return undefined
+      if (text === undefined || context.hasBegun === true || (context.isPrefetch ?? context.prefetch) === true)
+        return undefined
       message.erase()
       return text
     },
