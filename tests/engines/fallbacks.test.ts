@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => app.stop())
 
 async function expectShown(page: EnginePage, { heading, title, applied }: Shown): Promise<void> {
-  const read = (): Promise<Shown> => page.run(readShown, SHEETS).catch(() => ({ heading: '', title: '', applied: '' }))
+  const read = (): Promise<Shown> => page.read(readShown, SHEETS).catch(() => ({ heading: '', title: '', applied: '' }))
   await expect.poll(read, { timeout: 15_000 }).toEqual({ heading, title, applied })
 }
 

@@ -19,7 +19,12 @@ export interface EnginePage extends Pick<EngineTab, 'goto'>, AsyncDisposable {
     ...args: Args
   ): Promise<Awaited<Result>>
   /**
-   * Runs a function in the page, or in the one that is coming, until it gives something true.
+   * Runs a function that reads the page.
+   * @throws {Error} where it gives nothing soon: engines never answer for a document that went while it was read.
+   */
+  read: EnginePage['run']
+  /**
+   * Runs a function that reads the page, or the one that is coming, until it gives something true.
    * @throws {Error} with the function and what it gave last, when that takes too long.
    */
   until<Args extends readonly unknown[]>(work: (...args: Args) => unknown, ...args: Args): Promise<void>
@@ -27,6 +32,7 @@ export interface EnginePage extends Pick<EngineTab, 'goto'>, AsyncDisposable {
 
 const PATIENCE_MS = 20_000 // for hangs only
 const POLL_MS = 50 // another process can only be asked
+const READ_LIMIT_MS = 3_000 // is asked again
 
 /** Gives a tab the functions that tests use. */
 export function enginePage(tab: EngineTab): EnginePage {
@@ -34,14 +40,25 @@ export function enginePage(tab: EngineTab): EnginePage {
     const call = `(${work.toString()})(...${JSON.stringify(args)})`
     return JSON.parse(await tab.evaluate(`(async () => JSON.stringify((await ${call}) ?? null))()`))
   }
+  const read: EnginePage['run'] = (work, ...args) => {
+    const ended = new AbortController()
+    const late = delay(READ_LIMIT_MS, undefined, { signal: ended.signal }).then(() => {
+      throw new Error(`No answer in ${READ_LIMIT_MS} ms`)
+    })
+    const reading = run(work, ...args)
+    return Promise.race([reading, late])
+      .then(() => reading)
+      .finally(() => ended.abort())
+  }
   return {
     goto: (url) => tab.goto(url),
     run,
+    read,
     async until(work, ...args) {
       const deadline = AbortSignal.timeout(PATIENCE_MS)
       let last: unknown
       do {
-        last = await run(work, ...args).catch((thrown: unknown) => thrown)
+        last = await read(work, ...args).catch((thrown: unknown) => thrown)
         if (last && !(last instanceof Error)) return
         await delay(POLL_MS)
       } while (!deadline.aborted)

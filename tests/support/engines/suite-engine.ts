@@ -23,6 +23,7 @@ export function suiteEngine(engine: Engine): EnginePage {
   return {
     goto: (url) => running().goto(url),
     run: (...args) => running().run(...args),
+    read: (...args) => running().read(...args),
     until: (...args) => running().until(...args),
     [Symbol.asyncDispose]: end,
   }
