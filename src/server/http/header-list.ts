@@ -2,6 +2,19 @@
 export type HeaderList = string[]
 
 /**
+ * Where the value of a header is: values may be visitors' texts, and must not be taken for names.
+ * @param name in lower case.
+ * @returns the index of its first value, -1 without one.
+ */
+export function valueIndex(headers: readonly string[], name: string): number {
+  for (let at = 0; at < headers.length; at += 2) {
+    const one = headers[at]
+    if (one?.length === name.length && one.toLowerCase() === name) return at + 1
+  }
+  return -1
+}
+
+/**
  * Bytes of an answer's headers. Proxies hold all of them before they pass anything on, and have a bound: `deploy/nginx.conf`
  * 32 KiB, of which the status line and Node's own headers take a few hundred bytes.
  */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BODY_SILENCE_MS } from '../http/body/body-limits.ts'
+import { countFields, type FieldCount } from '../http/body/count-fields.ts'
 import { openBodySource } from '../http/body/body-source.ts'
 import { dropBody } from '../http/body/drop-body.ts'
 import type { HeldBody } from '../http/body/held-bodies.ts'
@@ -57,27 +58,41 @@ export function toWebRequest(context: RequestParts): Request {
   const origin = clientAddress.origin ?? `${clientAddress.protocol}://${clientAddress.host || 'localhost'}`
   const url = origin + pathname + search
   if (BODILESS.has(method)) return new Request(url, init)
-  const whole: { held?: HeldBody | undefined } = {}
+  const reading: BodyReading = { fields: countFields(headers.get('content-type') ?? undefined), isForm: false }
   // `duplex` is missing from the DOM's types; a streamed body is refused without it.
-  Object.assign(init, { body: bodyOf(context, whole), duplex: 'half' })
-  const request = new Request(url, init)
-  if (context.body.hold === undefined) return request
+  Object.assign(init, { body: bodyOf(context, reading), duplex: 'half' })
+  return bounded(new Request(url, init), context, reading)
+}
+
+/** What is done with a body, whichever clone of its request is read. */
+interface BodyReading {
+  /** Counts its memory, once it is read whole. */
+  held?: HeldBody | undefined
+  readonly fields: FieldCount
+  /** Whether `formData()` reads it, which has no bound of its own. */
+  isForm: boolean
+}
+
+/** The request, with bounds for what reads its body whole. */
+function bounded(request: Request, { body }: Pick<RequestParts, 'body'>, reading: BodyReading): Request {
   for (const name of WHOLE) {
     const read = request[name].bind(request) as () => unknown
     const value = (): unknown => {
-      whole.held ??= context.body.hold?.()
-      return read()
+      reading.held ??= body.hold?.()
+      if (name === 'formData') {
+        if (reading.fields.fault !== undefined) return Promise.reject(reading.fields.fault)
+        reading.isForm = true
+      }
+      const result = read()
+      return result instanceof Request ? bounded(result, { body }, reading) : result
     }
     Object.defineProperty(request, name, { value, configurable: true, writable: true })
   }
   return request
 }
 
-/**
- * Reads on demand. A slow sender makes it fail, as in a call of an action, and so does a body over the limit.
- * @param whole counts its memory, once it is read whole.
- */
-function bodyOf(context: RequestParts, whole: { readonly held?: HeldBody | undefined }): ReadableStream<Uint8Array> {
+/** Reads on demand. A slow sender makes it fail, as in a call of an action, and so does a body over the limit. */
+function bodyOf(context: RequestParts, reading: BodyReading): ReadableStream<Uint8Array> {
   const { req, res, signal, body } = context
   const source = openBodySource(req, { bytes: body.limit, timeoutMs: BODY_SILENCE_MS }, signal)
   return new ReadableStream<Uint8Array>(
@@ -86,10 +101,15 @@ function bodyOf(context: RequestParts, whole: { readonly held?: HeldBody | undef
         if (body.reader === 'schema') throw new TypeError(PARSED)
         body.reader = 'request'
         const chunk = await source.read()
-        if (chunk === undefined) whole.held?.run()
-        else whole.held?.hold(chunk.byteLength)
-        if (chunk === undefined) controller.close()
-        else controller.enqueue(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
+        if (chunk === undefined) {
+          reading.held?.run()
+          controller.close()
+          return
+        }
+        reading.held?.hold(chunk.byteLength)
+        reading.fields.add(chunk)
+        if (reading.isForm && reading.fields.fault !== undefined) throw reading.fields.fault
+        controller.enqueue(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
       },
       cancel(reason) {
         if (body.reader === 'schema') return

@@ -119,7 +119,7 @@ export function followOutgoingRequests({ traceOrigins, now }: OutgoingParts): Ou
 
 /** Headers that the application has set stay unchanged. */
 function handOn(request: OutgoingRequest, trace: RequestTrace): void {
-  const has = request.headers.some((name) => typeof name === 'string' && name.toLowerCase() === 'sentry-trace')
+  const has = request.headers.some((name, at) => at % 2 === 0 && String(name).toLowerCase() === 'sentry-trace')
   if (has) return
   request.addHeader('sentry-trace', traceHeader(trace))
   const baggage = baggageHeader(trace.sampling)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import type { HeaderList } from '../../http/header-list.ts'
+import { valueIndex, type HeaderList } from '../../http/header-list.ts'
 import { CONSTANT_PAGE_STYLE } from './constant-page.ts'
 
 const CONSTANT: readonly string[] = [
@@ -31,7 +31,7 @@ export function securityHeaders(secure: boolean, given: HeaderList = []): readon
   const all = secure ? SECURE : CONSTANT
   // Names that an author has given are in lower case. Values are long, and to look one up is to read it whole.
   if (!given.some((text, at) => at % 2 === 0 && NAMES.has(text))) return all
-  return all.filter((_, at) => !given.includes((all[at - (at % 2)] ?? '').toLowerCase()))
+  return all.filter((_, at) => valueIndex(given, (all[at - (at % 2)] ?? '').toLowerCase()) === -1)
 }
 
 /** @returns the headers of an answer without those that every answer has. */

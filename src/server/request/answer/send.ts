@@ -3,7 +3,7 @@ import type { RequestContext } from '../context.ts'
 import { isSecure } from '../../http/trusted-proxy.ts'
 import { addVary, leaveUncompressed, setsCookie } from './answer-headers.ts'
 import { dropTargetedCaching, isTargetedCaching, mayBeShared } from '../../http/cache-control.ts'
-import { headSizeFault, HeadSizeError, type HeaderFields, type HeaderList } from '../../http/header-list.ts'
+import { headSizeFault, HeadSizeError, valueIndex, type HeaderFields, type HeaderList } from '../../http/header-list.ts'
 import { fitToNotModified, fitToPage } from './host-headers.ts'
 import { securityHeaders } from './security-headers.ts'
 
@@ -19,7 +19,7 @@ export function send(context: RequestContext, status: number, headers: HeaderLis
   const own = context.audience.isShared ? headers : withoutTargetedCaching(headers, res)
   const all = own.concat(securityHeaders(isSecure(context.clientAddress), headers))
   // A rule that makes a path cacheable means its pages, not their failures.
-  if (status >= 400 || headers.includes('Cache-Control')) res.removeHeader('cache-control')
+  if (status >= 400 || valueIndex(headers, 'cache-control') !== -1) res.removeHeader('cache-control')
   leaveUncompressed(res)
   const already = res.getHeaderNames()
   // Middleware that has replaced `writeHead` may take a flat list for a list of pairs.
@@ -48,8 +48,8 @@ export function send(context: RequestContext, status: number, headers: HeaderLis
 function isForAll(context: RequestContext, status: number, headers: HeaderList): boolean {
   const { guarded, ofVariant } = context.audience
   if (status >= 400 || guarded || ofVariant || setsCookie(context)) return false
-  const at = headers.indexOf('Cache-Control')
-  const caching = at === -1 ? context.res.getHeader('cache-control') : headers[at + 1]
+  const at = valueIndex(headers, 'cache-control')
+  const caching = at === -1 ? context.res.getHeader('cache-control') : headers[at]
   return caching === undefined || mayBeShared(String(caching))
 }
 

@@ -18,6 +18,7 @@
  * begins another one. A stale document goes on after a failure, and ends with a refusal.
  */
 import type { Logger } from 'pino'
+import { valueIndex } from '../../http/header-list.ts'
 import { mayShareUnderPolicy } from '../../request/answer/host-headers.ts'
 import { sendConstantPage } from '../../request/answer/send-plain.ts'
 import { textsOf } from '../../request/answer/texts.ts'
@@ -201,8 +202,8 @@ async function sendMadeData(asked: AskedData, answer: CapturedAnswer, { data }: 
   const made = await data
   if (made !== undefined) return asked.sendMade(made)
   // Its loaders have not run.
-  const retry = answer.headers.findIndex((name) => name.toLowerCase() === 'retry-after')
-  asked.refuse(answer.status, retry === -1 ? [] : answer.headers.slice(retry, retry + 2))
+  const retry = valueIndex(answer.headers, 'retry-after')
+  asked.refuse(answer.status, retry === -1 ? [] : answer.headers.slice(retry - 1, retry + 1))
 }
 
 /** Too many wait. */

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from 'pino'
+import { valueIndex } from '../../http/header-list.ts'
 import { createRandomText } from '../../http/random-text.ts'
 import { lateFailure, reportFailure } from '../../request/answer/failure.ts'
 import { RequestContext } from '../../request/context.ts'
@@ -71,10 +72,10 @@ export function createDocumentMaker(parts: PageParts & { readonly log: Logger })
       scope.fail = lateFailure({ log: parts.log, reporter, record: context.record, clientAddress })
     }
     const { answer } = res
-    if (answer?.headers.some((name, at) => at % 2 === 0 && /^(?:set-cookie|vary)$/i.test(name))) {
-      const vary = answer.headers.findIndex((name) => name.toLowerCase() === 'vary')
-      if (answer.headers.some((name) => /^set-cookie$/i.test(name))) making.note('set-cookie')
-      else if (answer.headers[vary + 1] !== 'Accept-Encoding') making.note('vary')
+    if (answer !== undefined) {
+      const vary = valueIndex(answer.headers, 'vary')
+      if (valueIndex(answer.headers, 'set-cookie') !== -1) making.note('set-cookie')
+      else if (vary !== -1 && answer.headers[vary] !== 'Accept-Encoding') making.note('vary')
     }
     if (answer === undefined && making.kept === undefined && !making.isDropped && !making.isOvertaken)
       making.note('failed')

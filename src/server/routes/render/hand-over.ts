@@ -4,7 +4,7 @@ import { cachingOf, NO_STORE, SHARED } from '../../request/answer/caching.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { DocumentMaking } from '../../request/document-making.ts'
 import { isTargetedCaching, mayBeShared, mayBeSharedUnasked } from '../../http/cache-control.ts'
-import type { HeaderList } from '../../http/header-list.ts'
+import { valueIndex, type HeaderList } from '../../http/header-list.ts'
 import type { SentDocument } from '../../stores/cache/document-cache.ts'
 import { besidesOf, composeDocument } from './compose-document.ts'
 import { OF_VISITOR } from './send-kept.ts'
@@ -80,7 +80,7 @@ function keepShell(
 }
 
 function extendVary(headers: HeaderList): void {
-  const at = headers.indexOf('Vary') + 1
+  const at = valueIndex(headers, 'vary')
   headers[at] += OF_VISITOR
 }
 

@@ -15,7 +15,7 @@ import { stableHydrationData, type HydrationData } from './hydration-data-writer
 import type { FormTarget } from './form-target.ts'
 import type { InsertedHtml } from './inserted-html.ts'
 import type { DocumentAssets } from './route-assets.ts'
-import { type HeaderList } from '../../http/header-list.ts'
+import { valueIndex, type HeaderList } from '../../http/header-list.ts'
 import {
   documentCaching,
   PRIVATE,
@@ -271,7 +271,7 @@ function contentHeaders(
 export function givenToPage(context: RequestContext): HeaderList {
   const given: HeaderList = []
   addGivenHeaders(given, context)
-  const at = given.indexOf('referrer-policy') + 1
+  const at = valueIndex(given, 'referrer-policy')
   if (at > 0) given[at] = fittingReferrers(given[at] ?? '')
   return given
 }

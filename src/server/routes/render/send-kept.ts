@@ -2,6 +2,7 @@ import { MIN_ENCODED_BYTES, negotiateEncoding, type Encoding } from '../../http/
 import type { KeptDocument } from '../../stores/cache/document-cache.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { matchesTag } from './document-tag.ts'
+import { valueIndex } from '../../http/header-list.ts'
 import { cacheTiming, setsCookie } from '../../request/answer/answer-headers.ts'
 import { send } from '../../request/answer/send.ts'
 import { isTargetedCaching, mayBeShared, mayBeSharedUnasked } from '../../http/cache-control.ts'
@@ -76,10 +77,10 @@ function withCaching(kept: KeptDocument, context: RequestContext): readonly stri
   const { ofVariant } = context.audience
   const isOfStrangers = kept.slots !== undefined && (value !== undefined || setsTargetedCaching(context))
   if (value === undefined && !ofVariant && !isOfStrangers) return headers
-  const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'cache-control')
-  value ??= headers[at + 1] ?? ''
+  const at = valueIndex(headers, 'cache-control')
+  value ??= headers[at] ?? ''
   if (ofVariant && mayBeShared(value)) value = PRIVATE.value
-  const cached = at === -1 ? headers : headers.with(at + 1, value)
+  const cached = at === -1 ? headers : headers.with(at, value)
   return isOfStrangers && (mayBeSharedUnasked(value) || setsTargetedCaching(context)) ? varied(cached) : cached
 }
 
@@ -89,7 +90,7 @@ function setsTargetedCaching({ res }: RequestContext): boolean {
 
 /** A visitor of whom the page reads something gets another answer. */
 function varied(headers: readonly string[]): readonly string[] {
-  const at = headers.indexOf('Vary') + 1
+  const at = valueIndex(headers, 'vary')
   const value = headers[at] ?? ''
-  return at === 0 || value.endsWith(OF_VISITOR) ? headers : headers.with(at, value + OF_VISITOR)
+  return at === -1 || value.endsWith(OF_VISITOR) ? headers : headers.with(at, value + OF_VISITOR)
 }

@@ -139,8 +139,8 @@ function setHeaders(
     res.attachment(typeof download === 'string' ? offeredName(basename(download)) : name)
     // `attachment` guesses the type by the offered name.
     res.setHeader('content-type', risk === 'unclear' ? 'application/octet-stream' : kind)
-  } else if (risk === 'active' && !headers.includes(POLICY)) {
-    // That of a rule or a host means pages: it may say nothing of scripts.
+  } else if (risk === 'active' && !response.headers.has(POLICY)) {
+    // That of a guard, a rule or a host means pages: it may say nothing of scripts.
     res.appendHeader(POLICY, SANDBOX)
   }
 }

@@ -2,7 +2,7 @@ import { declaredEvents } from '../../api/event-stream.ts'
 import { namedFile } from '../../api/send-file.ts'
 import { negotiateEncoding } from '../../http/content-encoding.ts'
 import { dropBody, outlastsAnswer } from '../../http/body/drop-body.ts'
-import type { HeaderList } from '../../http/header-list.ts'
+import { valueIndex, type HeaderList } from '../../http/header-list.ts'
 import { essenceOf } from '../../http/media-type.ts'
 import { addGivenHeaders } from '../../request/answer/answer-headers.ts'
 import { createBodyStream, type BodyStream } from '../../request/answer/body-stream.ts'
@@ -94,8 +94,8 @@ function oneType(mediaType: string): string {
 }
 
 function dropHeader(headers: HeaderList, name: string): void {
-  const at = headers.findIndex((entry, index) => index % 2 === 0 && entry.toLowerCase() === name)
-  if (at !== -1) headers.splice(at, 2)
+  const at = valueIndex(headers, name)
+  if (at !== -1) headers.splice(at - 1, 2)
 }
 
 async function pump(

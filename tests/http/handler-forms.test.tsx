@@ -1,0 +1,78 @@
+/** `request.formData()` of a handler, which is the platform's own and has no bound of its own. */
+import request from 'supertest'
+import { expect, test } from 'vitest'
+import type { HandlerArgs } from '../../src/server/api/loader-types.ts'
+import { countFields } from '../../src/server/http/body/count-fields.ts'
+import { moduleOf, tinyApp } from '../support/tiny-app.tsx'
+
+type Read = (sent: Request) => Promise<FormData>
+
+const READS: Readonly<Record<string, Read>> = {
+  'the request': (sent) => sent.formData(),
+  'a clone': (sent) => sent.clone().formData(),
+  'a clone of a clone': (sent) => sent.clone().clone().formData(),
+  'a clone of what is read as text': async (sent) => {
+    const copy = sent.clone()
+    await sent.text()
+    return copy.formData()
+  },
+}
+
+const formApp = (read: Read, more: object = {}) => {
+  const POST = async ({ request: sent }: HandlerArgs) => Response.json([...(await read(sent))].length)
+  return tinyApp({ routes: { '/form': { handler: moduleOf({ POST, ...more }) } } }).app
+}
+
+const BOUNDARY = `----${'f'.repeat(40)}`
+const MULTIPART = `multipart/form-data; boundary=${BOUNDARY}`
+const URLENCODED = 'application/x-www-form-urlencoded'
+const part = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n`
+const multipart = (parts: number): string => `${part.repeat(parts)}--${BOUNDARY}--\r\n`
+const names = (count: number): string => Array.from({ length: count }, () => 'a').join('&')
+
+test.for(Object.entries(READS))('of %s takes a thousand fields, and 413 is for more', async ([, read]) => {
+  for (const more of [{}, { bodyLimit: Infinity }]) {
+    const app = formApp(read, more)
+    for (const [type, text] of [
+      [URLENCODED, names(1_000)],
+      [MULTIPART, multipart(1_000)],
+    ] as const) {
+      expect((await request(app).post('/form').type(type).send(text).expect(200)).body).toBe(1_000)
+    }
+    for (const [type, text] of [
+      [URLENCODED, names(1_001)],
+      [`${URLENCODED}; charset=utf-16`, names(500_000)],
+      [URLENCODED, '&'.repeat(2_000)],
+      [MULTIPART, multipart(1_001)],
+    ] as const) {
+      await request(app).post('/form').type(type).send(text).expect(413)
+    }
+  }
+})
+
+test.for([
+  [415, 'text/plain'],
+  [415, `text/plain, ${URLENCODED}`],
+  [415, `${URLENCODED}; a=1; a=2`],
+  [400, 'multipart/form-data'],
+] as const)('is refused with %i for %s', async ([status, type]) => {
+  const app = formApp((sent) => sent.formData())
+  await request(app).post('/form').set('Content-Type', type).send(names(3)).expect(status)
+})
+
+test('a handler that reads a form as text may have any number of fields', async () => {
+  const app = formApp(async (sent) => ((await sent.text()).length === 3_999 ? new FormData() : Promise.reject(sent)))
+  await request(app).post('/form').type(URLENCODED).send(names(2_000)).expect(200)
+})
+
+test.for([1, 2, 7, 41, 60, 100_000])('parts are counted in pieces of %i bytes', (size) => {
+  for (const [count, isFault] of [
+    [1_000, false],
+    [1_001, true],
+  ] as const) {
+    const fields = countFields(MULTIPART)
+    const bytes = Buffer.from(multipart(count))
+    for (let at = 0; at < bytes.length; at += size) fields.add(bytes.subarray(at, at + size))
+    expect(fields.fault !== undefined).toBe(isFault)
+  }
+})
