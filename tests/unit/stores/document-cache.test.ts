@@ -96,13 +96,13 @@ describe('kept documents', () => {
     const { cache } = openCache()
     keep(cache, asked('a'), 'x'.repeat(5_000))
     const bodies = [cache.find(asked('a')), cache.find(asked('a'))].map((kept) =>
-      kept !== undefined && 'body' in kept ? kept.body('br') : undefined,
+      kept !== undefined && 'body' in kept ? kept.body('br', 'one') : undefined,
     )
     expect(bodies[0]).toBeInstanceOf(Promise)
     expect(bodies[1]).toBe(bodies[0])
     const body = await bodies[0]
     const again = cache.find(asked('a'))
-    expect(again !== undefined && 'body' in again && again.body('br')).toBe(body)
+    expect(again !== undefined && 'body' in again && again.body('br', 'two')).toBe(body)
   })
 
   test('a reason why there is none is forgotten after a minute, and when there is one', () => {

@@ -17,7 +17,7 @@ export async function sendEncoded(
   const { req, res } = context
   const isSmall = body.plain.length < MIN_ENCODED_BYTES
   const encoding = isSmall ? undefined : negotiateEncoding(req.headers['accept-encoding'] as string | undefined)
-  const bytes = await body.in(encoding, () => undefined)
+  const bytes = await body.in(encoding)
   if (context.aborted !== undefined) return
   const coding = encoding === undefined ? [] : ['Content-Encoding', encoding]
   send(context, status, [...headers, ...coding, 'Content-Length', String(bytes.length)])

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { PageParts } from '../render/serve-page.ts'
-import { sendKept } from '../render/send-kept.ts'
+import { cachedBody, sendKept } from '../render/send-kept.ts'
 import { cacheStatus } from '../../request/answer/cache-status.ts'
 import { sendCaptured } from './captured-answer.ts'
 import { askedPage } from './asked-pages.ts'
@@ -45,7 +45,8 @@ export function createFilePages(parts: PageParts & { readonly log: Logger }): Ke
       }
       made.set(asked.page, making.data)
       if (made.size > MOST_WAITING) made.delete(made.keys().next().value ?? '')
-      if (kept !== undefined) sendKept(kept, context, cacheStatus({ kind: 'miss', collapsed: false, stored: false }))
+      const status = cacheStatus({ kind: 'miss', collapsed: false, stored: false })
+      if (kept !== undefined) sendKept(kept, await cachedBody(kept, context), context, status)
       else if (answer !== undefined) await sendCaptured(answer, context)
     },
   }

@@ -77,7 +77,7 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
     if (data === undefined) return sendDocument(visit, kept, status)
     const send = (answer: KeptDocument | undefined): Promise<void> | undefined =>
       answer === undefined ? servePrivately(parts, visit, 'too large') : sendDocument(visit, answer, status)
-    const answer = kept.answer(data.ids.join(' '), data.answer)
+    const answer = kept.answer(data.ids.join(' '), data.answer, visit.context.clientAddress.address)
     return answer instanceof Promise ? answer.then(send) : send(answer)
   }
 
@@ -85,14 +85,14 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
   function sendDocument(visit: Visit, kept: KeptDocument, status: KeptStatus): Promise<void> | undefined {
     const { context } = visit
     const body = cachedBody(kept, context)
-    if (!(body instanceof Promise)) {
+    const send = (coded: Buffer | undefined): void => {
       context.record.cache = statusText(status)
-      sendKept(kept, context, cacheStatus(status))
-      return undefined
+      sendKept(kept, coded, context, cacheStatus(status))
     }
-    return body.then(() => {
+    if (!(body instanceof Promise)) return void send(body)
+    return body.then((coded) => {
       if (context.aborted !== undefined) return undefined
-      return kept.isDropped ? again(visit) : sendDocument(visit, kept, status)
+      return kept.isDropped ? again(visit) : send(coded)
     })
   }
 

@@ -18,10 +18,14 @@ const WITH_NOT_MODIFIED = new Set(['cache-control', 'etag', 'vary'])
 
 /**
  * The body that a visitor gets of a kept document.
- * @returns a promise at the first use of a coding; `undefined` for a visitor that has the document already.
+ * @returns a promise where the coding is not there; `undefined` for a visitor that has the document already.
  */
-export function cachedBody(kept: KeptDocument, { req }: RequestContext): Buffer | Promise<Buffer> | undefined {
-  return matchesTag(req.headers['if-none-match'], kept.etag) ? undefined : kept.body(codingFor(kept, req))
+export function cachedBody(
+  kept: KeptDocument,
+  { req, clientAddress }: RequestContext,
+): Buffer | Promise<Buffer> | undefined {
+  if (matchesTag(req.headers['if-none-match'], kept.etag)) return undefined
+  return kept.body(codingFor(kept, req), clientAddress.address)
 }
 
 function codingFor({ length }: KeptDocument, { headers }: RequestContext['req']): Encoding | undefined {
@@ -30,21 +34,25 @@ function codingFor({ length }: KeptDocument, { headers }: RequestContext['req'])
 
 /**
  * Sends a document that was not made for this visitor, and declares it: `Age` (RFC 9111, section 5.1), and `Cache-Status`
- * (RFC 9211). Call it when `cachedBody` has no promise.
+ * (RFC 9211).
+ * @param body as `cachedBody` gives it.
  */
-export function sendKept(kept: KeptDocument, context: RequestContext, cacheStatus: string): void {
+export function sendKept(
+  kept: KeptDocument,
+  body: Buffer | undefined,
+  context: RequestContext,
+  cacheStatus: string,
+): void {
   const { req, res } = context
   const about = ['Age', String(Math.floor(kept.ageMs / 1_000)), 'Cache-Status', cacheStatus]
   const { cache } = context.record
   if (cache !== undefined) about.push('Server-Timing', cacheTiming(cache))
   const headers = withCaching(kept, context)
-  const body = cachedBody(kept, context)
   if (body === undefined) {
     send(context, 304, [...headers.filter((_, at, all) => isWithNotModified(at, all)), ...about])
     res.end()
     return
   }
-  if (body instanceof Promise) throw new Error('the coding is not there yet')
   const encoding = codingFor(kept, req)
   const coding = encoding === undefined ? [] : ['Content-Encoding', encoding]
   send(context, 200, [...headers, ...coding, 'Content-Length', String(body.length), ...about])
@@ -56,9 +64,9 @@ export function sendKept(kept: KeptDocument, context: RequestContext, cacheStatu
 
 /** Sends one instead of a refusal. Its `ttl` is negative if it is stale. */
 export async function sendInstead(kept: KeptDocument, context: RequestContext): Promise<void> {
-  await cachedBody(kept, context)
+  const body = await cachedBody(kept, context)
   const ttl = Math.floor((kept.freshMs - kept.ageMs) / 1_000)
-  sendKept(kept, context, `Millrace; hit; ttl=${ttl}; detail=overload`)
+  sendKept(kept, body, context, `Millrace; hit; ttl=${ttl}; detail=overload`)
 }
 
 function isWithNotModified(at: number, headers: readonly string[]): boolean {

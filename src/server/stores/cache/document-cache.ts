@@ -130,10 +130,9 @@ export function createDocumentCache(
       const key = names.learn(asked, uses, client ?? '')
       const same = isWhole ? entries.get(key, etag) : undefined
       const { headers, body } = content()
-      const document = new KeptBody(headers, etag, same?.plain ?? body, same?.encoded)
-      if (encoded !== undefined) document.encoded.set(...encoded)
+      const document = new KeptBody(headers, etag, body, same)
       reasons.delete(key)
-      const facts = { key, tags, since, client, pathname, lifetime, hasDefaultCaching, slots, isWhole }
+      const facts = { key, tags, since, client, pathname, lifetime, hasDefaultCaching, slots, isWhole, encoded }
       return entries.keep({ ...facts, document, data: isWhole ? data : undefined })
     },
     take(asked) {

@@ -1,6 +1,7 @@
 import type { KeptSegment } from '../../../shared/protocol/encode-route-data.ts'
 import type { Encoding } from '../../http/content-encoding.ts'
 import type { DataCache } from './data-cache.ts'
+import { DocumentExtras, type Extra } from './document-extras.ts'
 import type { DocumentLifetime } from './document-lifetime.ts'
 import type { KeptBody } from './kept-body.ts'
 import { isOfFuture } from './kept-value.ts'
@@ -9,8 +10,10 @@ import { settleEntries, type Droppable } from './revalidations.ts'
 import { shellBytes, type StoredShell } from './stored-shell.ts'
 
 const MOST_DOCUMENT_BYTES = 1_048_576
+/** Of all room, for codings and for the data of clicks: see `document-extras.ts`. */
+const EXTRA_SHARE = 0.25
+const EXTRAS_EACH = 8 // on average
 const ENTRY_BYTES = 1_000 // for headers and key, besides the body
-const MOST_ANSWERS = 4 // of data, by the segments that browsers lack; others are made for each click
 const RETRY_MS = 5_000 // after a failed making: what it needs may be overloaded
 
 /** A document that is known not to be kept. */
@@ -40,17 +43,22 @@ export interface KeptDocument {
   readonly length: number
   /** Whether a new one may be made now: not a moment after that has failed. */
   readonly mayRemake: boolean
-  /** Its body in a coding; encoded once. A promise only at the first use of a coding. */
-  body(encoding: Encoding | undefined): Buffer | Promise<Buffer>
+  /**
+   * Its body in a coding. A promise only if the coding is not there.
+   * @param address of the client that asks.
+   */
+  body(encoding: Encoding | undefined, address: string): Buffer | Promise<Buffer>
   /**
    * The data of its page, as old as the document, and dropped with it.
    * @param name of the answer: equal for equal segments.
    * @param make its content.
+   * @param address of the client that asks.
    * @returns `undefined` if the data is not there: document and data are too large together.
    */
   answer(
     name: string,
     make: (data: DocumentData) => KeptBody,
+    address: string,
   ): KeptDocument | Promise<KeptDocument | undefined> | undefined
 }
 
@@ -74,16 +82,18 @@ export interface DocumentFacts extends Omit<Droppable, 'settled'> {
   readonly slots: StoredShell | UnkeptDocument | undefined
   readonly isWhole: boolean
   readonly document: KeptBody
+  /** The coding in which it was sent, if any. */
+  readonly encoded?: readonly [Encoding, Buffer] | undefined
   /** Absent for a copy of what a visitor got. Does not reject. */
   readonly data: Promise<DocumentData | undefined> | undefined
 }
 
-interface Entry extends Omit<DocumentFacts, 'data'> {
+interface Entry extends Omit<DocumentFacts, 'data' | 'encoded'> {
   readonly madeAt: number
   /** `undefined` if there is none, or no room for it. */
   data: DocumentData | Promise<DocumentData | undefined> | undefined
-  /** By name. */
-  readonly answers: Map<string, KeptBody>
+  /** By name, with its place among the extras. */
+  readonly answers: Map<string, { readonly body: KeptBody; extra?: Extra }>
   settled?: number
   retryAt: number
 }
@@ -97,10 +107,17 @@ export interface DocumentCacheServices {
 
 /** What a found document needs of its store. */
 interface FoundStore {
+  readonly extras: DocumentExtras
   isDropped(entry: Entry): boolean
-  grow(entry: Entry): void
   answer(entry: Entry, isStored: boolean, body: KeptBody): KeptDocument
-  answerOf(entry: Entry, name: string, make: () => KeptBody): KeptBody
+  answerOf(entry: Entry, asked: AskedAnswer): KeptBody
+}
+
+/** Data of a kept document that somebody asks for. */
+interface AskedAnswer {
+  readonly name: string
+  readonly address: string
+  readonly make: () => KeptBody
 }
 
 /** A document, or data of its page, at the moment at which it was found. */
@@ -158,18 +175,19 @@ class FoundDocument implements KeptDocument {
     return this.#store.isDropped(this.#entry)
   }
 
-  body(encoding: Encoding | undefined): Buffer | Promise<Buffer> {
-    return this.#body.in(encoding, () => this.#store.grow(this.#entry))
+  body(encoding: Encoding | undefined, address: string): Buffer | Promise<Buffer> {
+    return this.#body.in(encoding, { extras: this.#store.extras, address })
   }
 
   answer(
     name: string,
     make: (data: DocumentData) => KeptBody,
+    address: string,
   ): KeptDocument | Promise<KeptDocument | undefined> | undefined {
     const entry = this.#entry
     const of = (data: DocumentData | undefined): KeptDocument | undefined => {
       if (data === undefined) return undefined
-      const body = this.#store.answerOf(entry, name, () => make(data))
+      const body = this.#store.answerOf(entry, { name, address, make: () => make(data) })
       return this.#store.answer(entry, this.isStored, body)
     }
     return entry.data instanceof Promise ? entry.data.then(of) : of(entry.data)
@@ -179,19 +197,23 @@ class FoundDocument implements KeptDocument {
 /** The documents that a process keeps, by name. */
 export class DocumentEntries {
   readonly #entries: LruCache<Entry>
+  readonly #extras: DocumentExtras
   readonly #services: DocumentCacheServices
   readonly #now: () => number
   #isSettling = false
-  readonly #store: FoundStore = {
-    isDropped: (entry) => this.#isDropped(entry),
-    grow: (entry) => this.#grow(entry),
-    answer: (entry, isStored, body) => this.#keptOf(entry, body, isStored),
-    answerOf: (...given) => this.#answerOf(...given),
-  }
+  readonly #store: FoundStore
 
   /** @param now milliseconds since the epoch. */
   constructor(services: DocumentCacheServices, now: () => number, bounds: LruBounds) {
-    this.#entries = createLruCache<Entry>(bounds)
+    const extraBytes = bounds.bytes * EXTRA_SHARE
+    this.#entries = createLruCache<Entry>({ ...bounds, bytes: bounds.bytes - extraBytes })
+    this.#extras = new DocumentExtras({ entries: bounds.entries * EXTRAS_EACH, bytes: extraBytes }, now)
+    this.#store = {
+      extras: this.#extras,
+      isDropped: (entry) => this.#isDropped(entry),
+      answer: (entry, isStored, body) => this.#keptOf(entry, body, isStored),
+      answerOf: (...given) => this.#answerOf(...given),
+    }
     this.#services = services
     this.#now = now
   }
@@ -203,13 +225,14 @@ export class DocumentEntries {
   }
 
   /** Keeps a document that is made now, unless it is too large. */
-  keep(facts: DocumentFacts): KeptDocument {
+  keep({ encoded, ...facts }: DocumentFacts): KeptDocument {
     this.#hearOfTags()
+    if (encoded !== undefined) facts.document.add(...encoded, { extras: this.#extras, address: facts.client ?? '' })
     const entry: Entry = { ...facts, madeAt: this.#now(), answers: new Map(), retryAt: 0 }
     const isStored = this.#put(entry)
     void facts.data?.then((data) => {
       entry.data = data
-      this.#grow(entry)
+      if (this.#entries.get(entry.key) === entry) this.#put(entry)
     })
     return this.#keptOf(entry, entry.document, isStored)
   }
@@ -236,9 +259,9 @@ export class DocumentEntries {
     this.#entries.delete(key)
   }
 
-  /** Their number and bytes, all codings. */
+  /** Their number, and the bytes of all forms. */
   get stats(): { readonly entries: number; readonly bytes: number } {
-    return { entries: this.#entries.size, bytes: this.#entries.bytes }
+    return { entries: this.#entries.size, bytes: this.#entries.bytes + this.#extras.bytes }
   }
 
   #hearOfTags(): void {
@@ -247,15 +270,10 @@ export class DocumentEntries {
     this.#services.data.revalidations.onSettle(settleEntries(this.#entries))
   }
 
-  #grow(entry: Entry): void {
-    if (this.#entries.get(entry.key) === entry) this.#put(entry)
-  }
-
   /** Data gives way to its document. */
   #put(entry: Entry): boolean {
     if (bytesOf(entry) > MOST_DOCUMENT_BYTES) {
       entry.data = undefined
-      entry.answers.clear()
     }
     const bytes = bytesOf(entry)
     const { slots } = entry
@@ -273,22 +291,20 @@ export class DocumentEntries {
     return new FoundDocument({ entry, body, isStored, now: this.#now() }, this.#store)
   }
 
-  #answerOf(entry: Entry, name: string, make: () => KeptBody): KeptBody {
-    const known = entry.answers.get(name)
-    if (known !== undefined) return known
-    const body = make()
-    if (entry.answers.size < MOST_ANSWERS) {
-      entry.answers.set(name, body)
-      this.#grow(entry)
-    }
-    return body
+  #answerOf({ answers }: Entry, { name, address, make }: AskedAnswer): KeptBody {
+    const known = answers.get(name)
+    if (known?.extra !== undefined) this.#extras.use(known.extra)
+    if (known !== undefined) return known.body
+    const answer: { readonly body: KeptBody; extra?: Extra } = { body: make() }
+    answers.set(name, answer)
+    answer.extra = this.#extras.add(name.length + answer.body.plain.length, address, () => answers.delete(name))
+    return answer.body
   }
 }
 
 /** Without the shell, which has a bound of its own. */
-function bytesOf({ key, document, data, answers }: Entry): number {
-  let bytes = ENTRY_BYTES + key.length + document.bytes
-  for (const body of answers.values()) bytes += ENTRY_BYTES + body.bytes
+function bytesOf({ key, document, data }: Entry): number {
+  let bytes = ENTRY_BYTES + key.length + document.plain.length
   if (data === undefined || data instanceof Promise) return bytes
   for (const segment of data.segments.values()) {
     if (typeof segment === 'string') bytes += segment.length

@@ -1,4 +1,18 @@
 import { encodeWhole, type Encoding } from '../../http/content-encoding.ts'
+import type { DocumentExtras, Extra } from './document-extras.ts'
+
+/** A coding of a body, and its place among the extras. */
+interface Coded {
+  readonly body: Buffer
+  extra?: Extra | undefined
+}
+
+/** Who asks for a coding, and where it is kept. */
+interface Keeper {
+  readonly extras: DocumentExtras
+  /** Of the client. */
+  readonly address: string
+}
 
 /** One of the answers that a kept document gives: the document, or the data of some of its segments. */
 export class KeptBody {
@@ -7,41 +21,45 @@ export class KeptBody {
   /** Without a coding. */
   readonly plain: Buffer
   /** In codings that are there already. */
-  readonly encoded: Map<Encoding, Buffer>
-  readonly #encoding = new Map<Encoding, Promise<Buffer>>()
+  readonly #coded: Map<Encoding, Coded>
+  readonly #coding = new Map<Encoding, Promise<Buffer>>()
 
-  constructor(headers: readonly string[], etag: string, plain: Buffer, encoded?: ReadonlyMap<Encoding, Buffer>) {
+  /** @param same a body with the same content, whose codings it shares. */
+  constructor(headers: readonly string[], etag: string, plain: Buffer, same?: KeptBody) {
     this.headers = headers
     this.etag = etag
-    this.plain = plain
-    this.encoded = new Map(encoded)
+    this.plain = same?.plain ?? plain
+    this.#coded = same === undefined ? new Map<Encoding, Coded>() : same.#coded
   }
 
-  /** Of all codings. */
-  get bytes(): number {
-    let bytes = this.plain.length
-    for (const { length } of this.encoded.values()) bytes += length
-    return bytes
+  /** Adds a coding in which it was sent. */
+  add(encoding: Encoding, body: Buffer, keeper?: Keeper): void {
+    if (this.#coded.has(encoding)) return
+    const coded: Coded = { body }
+    this.#coded.set(encoding, coded)
+    coded.extra = keeper?.extras.add(body.length, keeper.address, () => this.#coded.delete(encoding))
   }
 
   /**
-   * The body in a coding; encoded once. A promise only at the first use of a coding.
-   * @param onEncoded called when it has grown by a coding.
+   * The body in a coding. A promise only if the coding is not there.
+   * @param keeper absent for a body that is not kept itself.
    */
-  in(encoding: Encoding | undefined, onEncoded: () => void): Buffer | Promise<Buffer> {
+  in(encoding: Encoding | undefined, keeper?: Keeper): Buffer | Promise<Buffer> {
     if (encoding === undefined) return this.plain
-    return this.encoded.get(encoding) ?? this.#encoding.get(encoding) ?? this.#encode(encoding, onEncoded)
+    const coded = this.#coded.get(encoding)
+    if (coded === undefined) return this.#coding.get(encoding) ?? this.#encode(encoding, keeper)
+    if (coded.extra !== undefined) keeper?.extras.use(coded.extra)
+    return coded.body
   }
 
-  #encode(encoding: Encoding, onEncoded: () => void): Promise<Buffer> {
+  #encode(encoding: Encoding, keeper: Keeper | undefined): Promise<Buffer> {
     const made = encodeWhole(encoding, this.plain)
       .then((body) => {
-        this.encoded.set(encoding, body)
-        onEncoded()
+        this.add(encoding, body, keeper)
         return body
       })
-      .finally(() => this.#encoding.delete(encoding))
-    this.#encoding.set(encoding, made)
+      .finally(() => this.#coding.delete(encoding))
+    this.#coding.set(encoding, made)
     return made
   }
 }
