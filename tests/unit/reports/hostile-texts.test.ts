@@ -1,9 +1,9 @@
 /** What visitors can write into a report costs time by its length, whatever it looks like. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ReportEvent } from '../../../src/server/api/report-inbox.ts'
-import { readEvent } from '../../../src/server/reports/inbox/inbox-event.ts'
+import { fingerprintOf, readEvent } from '../../../src/server/reports/inbox/inbox-event.ts'
 import { createFrameResolver } from '../../../src/server/reports/inbox/inbox-frames.ts'
 import { groupOf } from '../../../src/server/reports/inbox/inbox-grouping.ts'
 import { readPolicyReport } from '../../../src/server/reports/relay/policy-report.ts'
@@ -54,6 +54,19 @@ test.each(TEXTS)('%s', async (_, textOf) => {
     (text) => readPolicyReport.bind(undefined, JSON.stringify({ 'csp-report': violationOf(text.toWellFormed()) })),
   ]
   for (const reader of readers) await expectLinear((length) => reader(textOf(length)))
+})
+
+test('a fingerprint of many parts that each stand for the default group costs no more than one', () => {
+  const event = eventWith('\u0001'.repeat(3_000))
+  const written = (count: number): number => {
+    const stringify = vi.spyOn(JSON, 'stringify')
+    groupOf(event, fingerprintOf({ fingerprint: Array.from({ length: count }, () => '{{ default }}') }))
+    const bytes = stringify.mock.results.reduce((sum, { value }) => sum + String(value).length, 0)
+    stringify.mockRestore()
+    return bytes
+  }
+  expect(written(1)).toBeGreaterThan(3_000)
+  expect(written(32_000)).toBeLessThan(written(1) + 1_000)
 })
 
 function reportOf(text: string): Readonly<Record<string, unknown>> {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { NoPlaceError, type BodyPlace } from '../../../src/server/reports/relay/body-places.ts'
 import { readReportBody, type ReportBody } from '../../../src/server/reports/relay/read-report-body.ts'
@@ -95,6 +95,18 @@ describe.for(['plain', 'gzip'] as const)('a large body (%s)', (coding) => {
     expect((await body).bytes).toHaveLength(262_144)
     expect(seen.asked).toBe(0)
   })
+})
+
+test('a body of brotli needs a place before anything of it is inflated', async () => {
+  const { stream, seen, body, state, give } = setUp({ 'content-encoding': 'br' })
+  stream.end(brotliCompressSync(envelopeOf(1_000)))
+  for (let count = 0; count < 50; count += 1) await turn()
+  expect([seen.asked, seen.charged, state.body]).toEqual([1, 0, undefined])
+  give()
+  const read = await body
+  expect(read.bytes).toHaveLength(1_000)
+  read[Symbol.dispose]()
+  expect(seen.left).toBe(1)
 })
 
 test('a body that comes steadily and never ends is given up', async () => {

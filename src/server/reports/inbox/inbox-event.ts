@@ -10,6 +10,7 @@ const LONGEST_NAME = 300 // characters
 const MOST_EXCEPTIONS = 5
 const MOST_FRAMES = 50
 const MOST_TAGS = 50
+const MOST_PARTS = 32 // of a fingerprint, each of which may stand for the default group
 const MOST_IMAGES = 100
 const TRACE = /^[0-9a-f]{32}$/
 const DEBUG_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -42,7 +43,10 @@ export function readEvent(payload: Json): ReportEvent {
 export function fingerprintOf(payload: Json): readonly string[] | undefined {
   const { fingerprint } = payload
   if (!Array.isArray(fingerprint)) return undefined
-  const parts = fingerprint.filter((part) => typeof part === 'string' && part !== '').map(name)
+  const parts = fingerprint
+    .slice(0, MOST_PARTS)
+    .filter((part) => typeof part === 'string' && part !== '')
+    .map(name)
   return parts.length === 0 ? undefined : parts
 }
 

@@ -14,7 +14,9 @@ const DEFAULT_PART = /^\{\{\s*default\s*\}\}$/ // the SDK's way to say "and your
  */
 export function groupOf(event: ReportEvent, fingerprint: readonly string[] | undefined): string {
   const own = ownParts(event)
-  const parts = fingerprint?.flatMap((part) => (DEFAULT_PART.test(part) ? own : [part])) ?? own
+  // Once: a thousand of them in a kilobyte would be megabytes.
+  const at = fingerprint?.findIndex((part) => DEFAULT_PART.test(part)) ?? -1
+  const parts = at === -1 ? (fingerprint ?? own) : fingerprint?.toSpliced(at, 1, ...own)
   return hash('sha256', JSON.stringify(parts), 'hex').slice(0, 16)
 }
 

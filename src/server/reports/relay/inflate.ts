@@ -11,6 +11,15 @@ const PIECE_BYTES = 65_536
 /** log2 of bytes: the window that every HTTP decoder must support, and the largest that it needs to (RFC 9659). */
 const ZSTD_WINDOW = 23
 
+/** Whether an inflater takes megabytes from the first bytes on: a hundred bytes of brotli name a window of 16 MiB. */
+export function hasLargeWindow(coding: string | undefined): boolean {
+  return codingOf(coding) === 'br'
+}
+
+function codingOf(coding = ''): string {
+  return coding.trim().toLowerCase()
+}
+
 /**
  * Creates the inflater of a content coding.
  * @param coding the `Content-Encoding` header.
@@ -19,7 +28,7 @@ const ZSTD_WINDOW = 23
  */
 export function createInflater(coding: string | undefined): Transform | undefined {
   const chunkSize = PIECE_BYTES
-  switch ((coding ?? '').trim().toLowerCase()) {
+  switch (codingOf(coding)) {
     case '':
     case 'identity':
       return undefined

@@ -5,7 +5,7 @@ import { openBodySource, type BodySource } from '../../http/body/body-source.ts'
 import { isParsed } from '../../http/body/parsed-body.ts'
 import type { BodyPlace, BodyPlaces } from './body-places.ts'
 import { MAX_HEADER_BYTES, readEnvelopeHeader, type Envelope } from '../intake/envelope.ts'
-import { createInflater, inflate } from './inflate.ts'
+import { createInflater, hasLargeWindow, inflate } from './inflate.ts'
 
 /** Bytes of an envelope, both as sent and inflated: 20 MiB. */
 export const MAX_ENVELOPE_BYTES = 20_971_520
@@ -56,7 +56,8 @@ export async function readReportBody(
   owner: ReportBodyOwner,
   now: () => number = () => performance.now(),
 ): Promise<ReportBody> {
-  const inflater = isParsed(req) ? undefined : createInflater(req.headers['content-encoding'])
+  const coding = isParsed(req) ? undefined : req.headers['content-encoding']
+  const inflater = createInflater(coding)
   if (Number(req.headers['content-length'] ?? 0) > MAX_ENVELOPE_BYTES) throw overLimit('bytes', MAX_ENVELOPE_BYTES)
   const whole = inflater === undefined ? takeWhole(req) : undefined
   if (whole !== undefined) {
@@ -75,6 +76,7 @@ export async function readReportBody(
   const chunks: Buffer[] = []
   const state: { held: number; judged: boolean; place?: BodyPlace } = { held: 0, judged: false }
   try {
+    if (hasLargeWindow(coding)) state.place = await enter(rules.places, client, signal, source)
     for (let chunk = await next(); chunk !== undefined; chunk = await next()) {
       state.held += chunk.length
       if (state.held > MAX_ENVELOPE_BYTES) throw overLimit('bytes', MAX_ENVELOPE_BYTES)
