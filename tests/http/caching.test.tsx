@@ -44,30 +44,51 @@ describe('what caches may keep', () => {
     expect(answer.headers['content-security-policy']).toContain('nonce')
   })
 
-  test('a page that suspends for one URL is still shared by others', async () => {
-    const charts = new Map<string, Promise<string>>()
-    const Chart = ({ of }: { of: string }) => {
-      if (!charts.has(of)) charts.set(of, new Promise((resolve) => setTimeout(resolve, 10, 'chart')))
-      return <b>{use(charts.get(of) as Promise<string>)}</b>
-    }
+  const readCookie = ({ context }: LoaderArgs) => ({ theme: context.cookie('theme') ?? null })
+  test.for([
+    ['nothing', () => ({})],
+    ['a cookie', readCookie],
+  ] as const)(
+    'a page that suspends for one URL is still shared by others, where its loader reads %s',
+    async ([, loader]) => {
+      const charts = new Map<string, Promise<string>>()
+      const Chart = ({ of }: { of: string }) => {
+        if (!charts.has(of)) charts.set(of, new Promise((resolve) => setTimeout(resolve, 10, 'chart')))
+        return <b>{use(charts.get(of) as Promise<string>)}</b>
+      }
+      const { app } = tinyApp({
+        rules: publicRule,
+        routes: {
+          '/': {
+            page: page(({ search }: { search: { tab?: string } }) => (
+              <Suspense fallback="waiting">{search.tab === undefined ? 'text' : <Chart of={search.tab} />}</Suspense>
+            )),
+            loader: moduleOf({ loader: loader as never }),
+          },
+        },
+      })
+      const cachingOf = async (url: string) => (await request(app).get(url).expect(200)).headers['cache-control']
+      const [first, chart] = [await cachingOf('/'), await cachingOf('/?tab=chart')]
+      expect([first, chart, await cachingOf('/'), await cachingOf('/?x=1')]).toEqual([
+        'public, max-age=60',
+        'private, no-cache',
+        'public, max-age=60',
+        'public, max-age=60',
+      ])
+    },
+  )
+
+  test("a page is shared whatever a visitor's HTML says, where React's own script has it", async () => {
+    const html = '<b>x</b>addEventListener("submit", (event) => {})'
     const { app } = tinyApp({
       rules: publicRule,
       routes: {
-        '/': {
-          page: page(({ search }: { search: { tab?: string } }) => (
-            <Suspense fallback="waiting">{search.tab === undefined ? 'text' : <Chart of={search.tab} />}</Suspense>
-          )),
-        },
+        '/': { page: page(() => <div dangerouslySetInnerHTML={{ __html: html }} />) },
+        '/form': { page: page(() => <form action={() => undefined} />) },
       },
     })
     const cachingOf = async (url: string) => (await request(app).get(url).expect(200)).headers['cache-control']
-    const [first, chart] = [await cachingOf('/'), await cachingOf('/?tab=chart')]
-    expect([first, chart, await cachingOf('/'), await cachingOf('/?x=1')]).toEqual([
-      'public, max-age=60',
-      'private, no-cache',
-      'public, max-age=60',
-      'public, max-age=60',
-    ])
+    expect([await cachingOf('/'), await cachingOf('/form')]).toEqual(['public, max-age=60', 'private, no-cache'])
   })
 
   const COOKIE = { 'Set-Cookie': 'a=b' }

@@ -4,20 +4,16 @@ import { WholeAttempts } from '../../../src/server/routes/render/whole-attempts.
 function attempts() {
   const clock = { now: 0 }
   const whole = new WholeAttempts(() => clock.now)
-  const asked = (url: string, personal?: string) => {
+  const asked = (url: string, mayBeShared: boolean) => {
     const [pathname = '', query] = url.split('?')
     const search = query === undefined ? '' : `?${query}`
-    return {
-      pathname,
-      search,
-      audience: { guarded: false, personal },
-      clientAddress: { address: '192.0.2.1' },
-    } as never
+    const clientAddress = { address: '192.0.2.1' } as never
+    return { route: '/page', pathname, search, clientAddress, mayBeShared: () => mayBeShared }
   }
   /** Asks for a document, and notes whether it was whole if it was tried. */
-  const ask = (url: string, isWhole: boolean, personal?: string): boolean => {
-    const isTried = whole.isWorth('/page', asked(url, personal))
-    if (isTried) whole.note('/page', isWhole, asked(url, personal))
+  const ask = (url: string, isWhole: boolean, mayBeShared = true): boolean => {
+    const isTried = whole.isWorth(asked(url, mayBeShared))
+    if (isTried) whole.note(isWhole, asked(url, mayBeShared))
     return isTried
   }
   return { ask, clock }
@@ -50,10 +46,19 @@ describe('a document that has suspended', () => {
     expect(tried.slice(15).every(([, other]) => other)).toBe(true)
   })
 
-  test('for a visitor of whom something is known decides for such visitors alone', () => {
+  test('for somebody who is signed in decides for no document that may be shared', () => {
     const { ask } = attempts()
-    expect(ask('/a', false, 'cookie')).toBe(true)
-    expect([ask('/a?x=1', false, 'cookie'), ask('/a', true)]).toEqual([false, true])
+    expect(ask('/a', false, false)).toBe(true)
+    expect([ask('/a', false, false), ask('/b', false, false), ask('/a', true)]).toEqual([false, false, true])
+  })
+
+  test('of a URL decides for no other one, whether it may be shared or not', () => {
+    const { ask } = attempts()
+    for (const mayBeShared of [false, true]) {
+      ask('/a', true, mayBeShared)
+      ask('/a?x=1', false, mayBeShared)
+      expect([ask('/a?x=1', true, mayBeShared), ask('/a', true, mayBeShared)]).toEqual([false, true])
+    }
   })
 })
 

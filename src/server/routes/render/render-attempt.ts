@@ -45,9 +45,9 @@ const MISSING_BOUNDARY = '<!--$!-->'
 
 /**
  * Start of the inline script that React adds if a client function is the action of a form: it queues submits until
- * hydration. Only a stream adds the nonce that it needs to run.
+ * hydration. Only a stream adds the nonce that it needs to run. With its tag, which no HTML of visitors has.
  */
-const FORM_KEEPER = '>addEventListener("submit"'
+const FORM_KEEPER = /<script(?: id="[^"<>]*")?>addEventListener\("submit"/
 
 /**
  * Renders synchronously, at half the cost of streaming.
@@ -57,7 +57,7 @@ const FORM_KEEPER = '>addEventListener("submit"'
 export function renderWhole(tree: ReactNode): Whole | Thrown | undefined {
   try {
     const html = renderToString(tree)
-    return html.includes(MISSING_BOUNDARY) || html.includes(FORM_KEEPER) ? undefined : { kind: 'whole', html }
+    return html.includes(MISSING_BOUNDARY) || FORM_KEEPER.test(html) ? undefined : { kind: 'whole', html }
   } catch (met) {
     const thrown = normalizeThrown(met)
     return isControlFlow(thrown) ? { kind: 'thrown', thrown } : undefined

@@ -25,6 +25,7 @@ import type { DocumentMaking } from '../../request/document-making.ts'
 import type { MeasuredPart } from '../../request/request-record.ts'
 import { formTarget, withForms, type FormTarget } from './form-target.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
+import { documentCaching } from '../../request/answer/caching.ts'
 import { retryHeaders } from '../../request/answer/judge-thrown.ts'
 import { createHydrationDataWriter, type HydrationExtras } from './hydration-data-writer.ts'
 import type { HtmlMarks } from './html-marks.ts'
@@ -186,16 +187,22 @@ class DocumentRendering {
     if (request.late !== undefined) refuseLateHead(attempt.view, this.#parts.modules)
     if (context.making !== undefined) return this.#makeForAll(attempt, request, context.making, context)
     const rendering = this.#prepare(attempt, request, context)
-    const shape = request.route ?? ''
+    const asked = {
+      route: request.route ?? '',
+      pathname: context.pathname,
+      search: context.search,
+      clientAddress: context.clientAddress,
+      mayBeShared: () => documentCaching(context, 200).shared,
+    }
     // Only a stream accepts a posted state.
     const canBeWhole =
       request.posted === undefined &&
       !Object.keys(attempt.view.data).some((id) => request.deferred.has(id)) &&
-      this.#wholeAttempts.isWorth(shape, context)
+      this.#wholeAttempts.isWorth(asked)
     const making = context.record.measure(SHELL, () => this.#make(rendering, canBeWhole, request, context))
     const made = making instanceof Promise ? await making : making
     if (made.kind === 'thrown') return made
-    if (canBeWhole) this.#wholeAttempts.note(shape, made.kind === 'whole', context)
+    if (canBeWhole) this.#wholeAttempts.note(made.kind === 'whole', asked)
     if (made.kind === 'whole') {
       await sendWhole(made.html, rendering.partsOf(), context)
       return undefined

@@ -8,15 +8,18 @@ const RETRY_MS = 60_000 // what has suspended may have been a lazy component, wh
 const TRY_EVERY = 16 // requests of a route that has only suspended so far
 
 /** A document that may be tried. */
-type AskedWhole = Pick<RequestContext, 'audience' | 'clientAddress' | 'pathname' | 'search'>
+interface AskedWhole extends Pick<RequestContext, 'clientAddress' | 'pathname' | 'search'> {
+  readonly route: string
+  /** Whether caches may share the document, if it is whole. Asked only where something has suspended. */
+  readonly mayBeShared: () => boolean
+}
 
 /**
  * Which documents suspend by themselves: trying to render them whole would be wasted work. A document that is not whole is
- * in no shared cache, so a visitor's URL must not decide for other URLs of its route.
+ * in no shared cache, so a visitor's URL must not decide for other URLs of its route, and the document of somebody who is
+ * signed in decides nothing for those that may be shared.
  */
 export class WholeAttempts {
-  /** Routes whose documents suspend for visitors of whom something is known: these are in no shared cache anyway. */
-  readonly #personal = new Set<string>()
   /** Routes that have only suspended, with the requests since the last attempt. */
   readonly #waiting = new Map<string, number>()
   readonly #whole = new Set<string>()
@@ -30,9 +33,11 @@ export class WholeAttempts {
   }
 
   /** Whether to try it. */
-  isWorth(route: string, asked: AskedWhole): boolean {
-    if (this.#personal.size > 0 && isPersonal(asked) && this.#personal.has(route)) return false
-    if (this.#suspended.size > 0 && (this.#suspended.get(urlOf(asked)) ?? 0) > this.#now()) return false
+  isWorth(asked: AskedWhole): boolean {
+    if (this.#suspended.size === 0 && this.#waiting.size === 0) return true
+    const kind = kindOf(asked)
+    if ((this.#suspended.get(kind + urlOf(asked)) ?? 0) > this.#now()) return false
+    const route = kind + asked.route
     const waited = this.#waiting.get(route)
     if (waited === undefined) return true
     this.#waiting.set(route, (waited + 1) % TRY_EVERY)
@@ -40,23 +45,24 @@ export class WholeAttempts {
   }
 
   /** Notes that an attempt was worth it, or not. */
-  note(route: string, isWhole: boolean, asked: AskedWhole): void {
+  note(isWhole: boolean, asked: AskedWhole): void {
+    const { route } = asked
     if (isWhole) {
       this.#whole.add(route)
-      this.#waiting.delete(route)
-    } else if (isPersonal(asked)) {
-      this.#personal.add(route)
-    } else {
-      const url = urlOf(asked)
-      const client = clientKey(asked.clientAddress.address)
-      if (url.length <= LONGEST_URL) this.#suspended.set(url, this.#now() + RETRY_MS, 1, client)
-      if (!this.#whole.has(route)) this.#waiting.set(route, 0)
+      if (this.#waiting.size > 0) this.#waiting.delete(kindOf(asked) + route)
+      return
     }
+    const kind = kindOf(asked)
+    const url = urlOf(asked)
+    const client = clientKey(asked.clientAddress.address)
+    if (url.length <= LONGEST_URL) this.#suspended.set(kind + url, this.#now() + RETRY_MS, 1, client)
+    if (!this.#whole.has(route)) this.#waiting.set(kind + route, 0)
   }
 }
 
-function isPersonal({ audience }: AskedWhole): boolean {
-  return audience.guarded || audience.personal !== undefined
+/** Before a path or a route, which begin with a slash. */
+function kindOf({ mayBeShared }: AskedWhole): string {
+  return mayBeShared() ? 'shared ' : ''
 }
 
 function urlOf({ pathname, search }: AskedWhole): string {
