@@ -77,6 +77,22 @@ describe('a page with variants', () => {
     expect(site.logs.filter(({ reason }) => reason === 'more than 32 variants')).toHaveLength(1)
   })
 
+  test('has room for others where one visitor has asked for all of them', async () => {
+    const raw = ({ headers }: VariantRequest) => headers.get('accept-language') ?? ''
+    const site = tinyApp({
+      routes: { '/': { ...counted(says).route, variants: { language: raw } } },
+      environment: { TRUST_PROXY: '127.0.0.1' },
+    })
+    const ask = async (client: string, language: string) =>
+      statusOf(await visit(site, '/', { 'X-Forwarded-For': client, 'Accept-Language': language }))
+    for (let index = 0; index < 40; index += 1) await ask('203.0.113.9', `l${index}`)
+    for (let index = 0; index < 20; index += 1) {
+      expect(await ask(`192.0.2.${index}`, `new ${index}`)).toContain('stored')
+      expect(await ask('203.0.113.9', `more ${index}`)).toContain('more than 32 variants')
+    }
+    for (let index = 0; index < 20; index += 1) expect(await ask('192.0.2.99', `new ${index}`)).toContain('hit')
+  })
+
   test.for([
     [
       'throws',

@@ -14,6 +14,9 @@ describe('what the upstream gets', () => {
       'X-Amzn-OIDC-Identity X-Goog-Authenticated-User-Email X-Goog-IAP-JWT-Assertion X-MS-Client-Principal ' +
       'X-MS-Client-Principal-Name Tailscale-User-Login Cf-Access-Authenticated-User-Email X-Vercel-Forwarded-For ' +
       'X-NF-Client-Connection-IP Proxy-Client-IP WL-Proxy-Client-IP X-HTTP-Host-Override ' +
+      'X-User-Info X-User-Sub X-User-Uuid X-User-Claims X-JWT-Payload X-JWT-Claim-Email X-Okta-Sub X-Authenticated ' +
+      'X-RemoteUser X-LDAP-Groups X-MTLS-Subject X-Apigateway-Event X-MS-Token-Google-Id-Token X-Client-CN X-Spiffe-Id ' +
+      'Dapr-Caller-App-Id X-Clerk-Auth-Status X-Splunk-Roles X-Permissions X-Entitlements ' +
       'X_Forwarded_For X-Real_IP HTTP_HOST __proto__ Content_Length True_Client_IP'
     ).split(' ')
     await using setup = await recorded()
@@ -23,6 +26,20 @@ describe('what the upstream gets', () => {
     expect(Object.entries(headers).filter(([, value]) => value === 'claimed')).toEqual([])
     expect(headers).toMatchObject({ 'x-kept': 'kept', cookie: 'a_b=1', 'x-forwarded-for': '203.0.113.7' })
   })
+})
+
+it('has what an application, or a library of the browser, says of itself', async () => {
+  const names = (
+    'Authorization X-Access-Token X-Api-Key X-Api-Version X-Client-Info X-CSRF-Token X-Device-Id X-Grpc-Web X-Hasura-Role ' +
+    'X-Hub-Signature-256 X-ID-Token X-JWT X-JWT-Token X-Request-Id X-Requested-With X-Session-Id X-Splunk-Request-Channel ' +
+    'X-Supabase-Api-Version X-Tenant X-User-Agent Apollo-Require-Preflight Stripe-Signature Dapr-App-Id'
+  ).split(' ')
+  await using setup = await recorded()
+  const sent = Object.fromEntries(names.map((name) => [name, 'said']))
+  await requestRaw(setup.proxy.port, getRequest('/', sent))
+  expect(setup.received[0]?.headers).toMatchObject(
+    Object.fromEntries(names.map((name) => [name.toLowerCase(), 'said'])),
+  )
 })
 
 describe('what the visitor gets', () => {

@@ -52,3 +52,62 @@ test('names are short and apart, however long what visitors send is', () => {
   expect(made.size).toBe(100)
   expect(Math.max(...[...made].map((name) => name.length))).toBeLessThanOrEqual(200)
 })
+
+const asking = (search: Readonly<Record<string, string>>): AskedDocument => {
+  const query = `?${new URLSearchParams(search).toString()}`
+  return { page: '/list', search, queries: [query, query] }
+}
+
+test('a document that needs the whole query leaves those that need less to be found by less', () => {
+  const names = createDocumentNames(() => undefined)
+  const all = new SearchUses()
+  all.useAll()
+  const list = names.learn(asking({ write: '0' }), uses('write'), '192.0.2.1')
+  const form = names.learn(asking({ write: '1' }), all, '192.0.2.9')
+  expect(names.find(asking({ write: '0', gclid: '7' }))).toBe(list)
+  expect(names.find(asking({ write: '1' }))).toBe(form)
+  expect([list, form]).not.toContain(names.find(asking({ write: '1', gclid: '7' })))
+})
+
+test('a document that comes to read other params is no longer found by its former ones', () => {
+  const dropped: string[] = []
+  const names = createDocumentNames((name) => dropped.push(name))
+  const former = names.learn(asking({ tab: 'a' }), uses('tab'), '192.0.2.1')
+  names.learn(asking({ tab: 'a', page: '2' }), uses('tab', 'page'), '192.0.2.1')
+  expect(dropped).toEqual([former])
+  expect(names.find(asking({ tab: 'a' }))).not.toBe(former)
+})
+
+/** Reads params as loaders do: what it reads next depends on what it has read. */
+function readAlong(seed: number, search: Readonly<Record<string, string>>): { text: string; read: string[] } {
+  const read: string[] = []
+  let state = seed
+  for (let step = 0; step < 1 + (seed % 4); step += 1) {
+    const key = 'abcde'.charAt(state % 5)
+    read.push(key)
+    state = (state * 31 + 7 + Number(search[key] ?? 9) * (step + 3)) % 9_973
+  }
+  return { text: `${read.join()} ${state}`, read }
+}
+
+test('whatever is read of a query, what is found is what this query would have made', () => {
+  const choose = (count: number): number => Math.floor(Math.random() * count)
+  let found = 0
+  for (let seed = 0; seed < 200; seed += 1) {
+    const texts = new Map<string, string>()
+    const names = createDocumentNames((name) => texts.delete(name))
+    for (let request = 0; request < 300; request += 1) {
+      const search: Record<string, string> = {}
+      for (const key of 'abcde') if (choose(2) === 0) search[key] = String(choose(3))
+      const { text, read } = readAlong(seed, search)
+      const name = names.find(asking(search))
+      const known = name === undefined ? undefined : texts.get(name)
+      if (known === undefined) texts.set(names.learn(asking(search), uses(...read), `192.0.2.${choose(3)}`), text)
+      else {
+        found += 1
+        expect({ seed, search, known }).toEqual({ seed, search, known: text })
+      }
+    }
+  }
+  expect(found).toBeGreaterThan(10_000)
+})

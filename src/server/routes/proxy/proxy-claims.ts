@@ -13,21 +13,25 @@ const SUBJECTS = words(
 
 /** What it says of them. */
 const FACTS = words(
-  'addr address cert certificate domain email group groups host hostname http login mail method path port prefix proto ' +
+  'addr address cert certificate cn domain email group groups host hostname http login mail method path port prefix proto ' +
     'protocol query role roles scheme serial subject upn uri url user username verified verify',
 )
 
 /** Words that only such headers have, joined ones included: `ClientIP`. */
 const CLAIM_WORD = new RegExp(
   '^(?:forward|forwarded|forwarder|forwards|fwd|xff|ssl|tls|https|dn|geoip|' +
-    'aad|assertion|consumer|eppn|identity|impersonate|impersonated|keycloak|principal|saml|sso|teleport|userinfo|vouch|' +
+    'aad|apigateway|assertion|authenticated|clerk|consumer|eppn|identity|impersonate|impersonated|keycloak|ldap|mtls|principal|' +
+    'remoteuser|saml|spiffe|sso|teleport|userinfo|vouch|' +
     '(?:client|connecting|origin|original|peer|proxy|proxyuser|real|remote|socket|source|src|true|user|viewer|visitor)?' +
     '(?:ip|ips|ipv4|ipv6|ipaddr|ipaddress)|' +
     '(?:client|original|peer|remote|source)(?:addr|address|cert|dn|host|path|port|uri|url))$',
 )
 
-/** Ends with who somebody is: `X-Trino-User`, `X-Token-User-Email`. */
-const CLAIM_END = /(?:^|-)(?:user(?:name|id)?|(?:user|token)-(?:id|name|e?mail|groups?|roles?|subject))$/
+/** Ends with who somebody is, or may do: `X-Trino-User`, `X-Token-User-Email`, `X-Splunk-Roles`. */
+const CLAIM_END = new RegExp(
+  '(?:^|-)(?:user(?:name|id)?|sub|claims|entitlements|groups|permissions|roles|' +
+    '(?:jwt|token|user)-(?:attributes|data|e?mail|groups?|id|info|name|org|payload|permission|roles?|scopes?|sub|subject|tenant|uuid))$',
+)
 
 /** Names without such words. */
 const CLAIM_NAMES = words(
@@ -37,7 +41,7 @@ const CLAIM_NAMES = words(
     'script-name x-accel-mapping x-accel-redirect x-matched-path x-ingress-path x-now-route-matches x-script-name ' +
     'x-sendfile-type x-server-name ' +
     // Signed-in user; the proxy of a CGI program.
-    'proxy x-auth-name x-login-name x-proxycontextinfo x-scope-orgid',
+    'proxy x-auth-name x-login-name x-proxycontextinfo x-scope-orgid x-uid',
 )
 
 /** Prefixes of products that write all headers of that name, and of those that sign visitors in. */
@@ -48,6 +52,7 @@ const CLAIM_PREFIXES = [
   'cert-',
   'cf-',
   'cloudfront-',
+  'dapr-caller-',
   'fastly-',
   'fly-',
   'iv-',
@@ -80,8 +85,10 @@ const CLAIM_PREFIXES = [
   'x-goog-authenticated-user-',
   'x-haproxy-',
   'x-invoke-',
+  'x-jwt-claim',
   'x-middleware-',
   'x-ms-client-principal',
+  'x-ms-token-',
   'x-nf-',
   'x-nginx-',
   'x-oidc-',

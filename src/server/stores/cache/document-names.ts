@@ -1,8 +1,9 @@
 /**
  * Tells the kept documents of a page apart by the search params that were read during rendering, as `Vary` does with
- * headers. Unread params do not make a new document, so `?x=1..n` cannot fill the cache. Bounds: 1,000 pages with 32
- * copies each, whose names have 200 characters at most; the oldest go first, those of a client with more than a quarter
- * before all others.
+ * headers. Unread params do not make a new document, so `?x=1..n` cannot fill the cache. A document that reads `tab` is
+ * found by `tab`, whatever others of its page read: one that needs the whole query must not make each `?gclid=…` a document
+ * of its own. Bounds: 1,000 pages with 32 copies each, whose names have 200 characters at most; the oldest go first, those
+ * of a client with more than a quarter before all others. Eight sets of params; all further ones are one set.
  */
 import { hash } from 'node:crypto'
 import type { RawSearch } from '../../../shared/raw-search.ts'
@@ -11,6 +12,7 @@ import { createLruCache } from './lru-cache.ts'
 
 const MOST_PAGES = 1_000
 const MOST_COPIES = 32
+const MOST_SETS = 8
 const LONGEST_NAME = 200 // characters; a URL may have thousands, and a hash stands for longer names
 const MOST_PARAMS = 32 // a loader that reads the params a visitor names counts as reading all
 
@@ -55,6 +57,13 @@ export class SearchUses implements SearchListener {
     else uses?.forEach((key) => this.useParam(key))
   }
 
+  /** Whether another document depends on the same params. */
+  equals(other: SearchUses): boolean {
+    const [keys, others] = [this.#keys, other.#keys]
+    if (keys === 'all' || others === 'all') return keys === others
+    return keys.size === others.size && [...keys].every((key) => others.has(key))
+  }
+
   /** Adds everything that another document depends on. */
   join(other: SearchUses): void {
     this.add(other.#keys === 'all' ? true : [...other.#keys])
@@ -79,7 +88,7 @@ export class SearchUses implements SearchListener {
 
 /** Names of kept documents. */
 interface DocumentNames {
-  /** @returns `undefined` if nothing of the page is kept. */
+  /** @returns that of a copy, or by all params that matter to the page; `undefined` if nothing of the page is kept. */
   find(asked: AskedDocument): string | undefined
   /**
    * Names a document to be kept.
@@ -91,8 +100,12 @@ interface DocumentNames {
 interface Page {
   /** Of all documents of the page so far. */
   readonly uses: SearchUses
+  /** What its documents depend on; the last one may grow. */
+  readonly sets: SearchUses[]
   /** Names of its copies, each with its client, the newest last. */
   readonly names: Map<string, string>
+  /** Another number after each change. */
+  version: number
 }
 
 /** @param drop receives the names of documents that must not be found any more. */
@@ -101,27 +114,42 @@ export function createDocumentNames(drop: (name: string) => void): DocumentNames
   const pages = createLruCache<Page>({ entries: MOST_PAGES, bytes: MOST_PAGES }, (_key, { names }) =>
     [...names.keys()].forEach(drop),
   )
-  const nameOf = (asked: AskedDocument, { uses }: Page): string => shortName(`${asked.page} ${uses.nameOf(asked)}`)
+  /** The number of the set is part of it: documents that depend on more may have the same values of these. */
+  const nameOf = (asked: AskedDocument, uses: SearchUses, set: number | string): string =>
+    shortName(`${asked.page} ${set} ${uses.nameOf(asked)}`)
+  const findIn = (asked: AskedDocument, { uses, sets, names }: Page): string => {
+    for (const [set, own] of sets.entries()) {
+      const name = nameOf(asked, own, set)
+      if (names.has(name)) return name
+    }
+    return nameOf(asked, uses, 'none')
+  }
   /** The last answer of `find`: the next request mostly asks for the same, and a new text costs each map a hash. */
-  const last: { asked?: AskedDocument; uses?: SearchUses; version?: number; name: string } = { name: '' }
+  const last: { asked?: AskedDocument; page?: Page; version?: number; name: string } = { name: '' }
 
   return {
     find(asked) {
       const page = pages.get(shortName(asked.page))
       if (page === undefined) return undefined
-      const { uses } = page
-      if (last.asked !== asked || last.uses !== uses || last.version !== uses.version) {
-        Object.assign(last, { asked, uses, version: uses.version, name: nameOf(asked, page) })
+      if (last.asked !== asked || last.page !== page || last.version !== page.version) {
+        Object.assign(last, { asked, page, version: page.version, name: findIn(asked, page) })
       }
       return last.name
     },
     learn(asked, uses, client) {
       const key = shortName(asked.page)
-      const page = pages.get(key) ?? { uses: new SearchUses(), names: new Map<string, string>() }
+      const page = pages.get(key) ?? { uses: new SearchUses(), sets: [], names: new Map<string, string>(), version: 0 }
       pages.set(key, page, 1, client)
+      page.version += 1
       page.uses.join(uses)
-      const { names } = page
-      const name = nameOf(asked, page)
+      const { names, sets } = page
+      const set = setOf(page, uses)
+      const name = nameOf(asked, sets[set] ?? uses, set)
+      for (const [other, own] of sets.entries()) {
+        const former = nameOf(asked, own, other)
+        // Its document has come to read others.
+        if (former !== name && names.delete(former)) drop(former)
+      }
       names.delete(name)
       names.set(name, client)
       if (names.size > MOST_COPIES) {
@@ -133,6 +161,16 @@ export function createDocumentNames(drop: (name: string) => void): DocumentNames
       return name
     },
   }
+}
+
+/** The number of the set for a document with these uses. The last one is for all that find no room. */
+function setOf({ sets, uses: all }: Page, uses: SearchUses): number {
+  const known = sets.findIndex((own) => own.equals(uses))
+  if (known !== -1) return known
+  const set = Math.min(sets.length, MOST_SETS - 1)
+  const own = (sets[set] ??= new SearchUses())
+  own.join(set === MOST_SETS - 1 ? all : uses)
+  return set
 }
 
 /** A name begins with a bracket, and a hash does not. */
