@@ -32,6 +32,17 @@ test('a mailed link signs in, leads back to the page, and ends', async () => {
   expect((await app.visitor().get(link)).text('h1')).toContain('zu alt')
 })
 
+test('one client that asks for too many links leaves others theirs', async () => {
+  await using app = startDesk({ environment: { JOB_SECONDS: '3600', TRUST_PROXY: '127.0.0.1' } })
+  const ask = async (client: number, email: string) => {
+    const visitor = app.visitor({ headers: { 'X-Forwarded-For': `203.0.113.${client}` } })
+    return (await visitor.get('/en')).submit('#sign-in', { email })
+  }
+  for (let n = 0; n < 50; n += 1) await ask(1, `stranger${n}@example.com`)
+  for (let n = 0; n < 5; n += 1) expect((await ask(1, 'ann@example.com')).text('#sign-in')).toContain('Too many')
+  expect((await ask(2, 'ann@example.com')).text('[role=status]')).toContain('link')
+})
+
 test('a ticket is sent, found, answered, edited, and solved', async () => {
   await using app = startDesk()
   const [ann, agent] = [await signedIn(app, 'ann@example.com', 'Ann'), await signedIn(app, AGENT, 'Gus')]

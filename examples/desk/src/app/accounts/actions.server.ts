@@ -16,11 +16,11 @@ export const askLink = action({
   guarded: false,
   input: z.object({ email }),
   async handler({ input, context, params, request }) {
-    const [byClient, byAccount] = await Promise.all([
-      context.limit(`link from ${clientKey(context.address)}`, { points: 50, seconds: 600 }),
-      context.limit(`link to ${input.email}`, { points: 5, seconds: 600 }),
-    ])
-    if (!byClient.allowed || !byAccount.allowed) refuseInput({ '': 'often' })
+    // The client first: what its limit refuses must not count for the account.
+    const byClient = await context.limit(`link from ${clientKey(context.address)}`, { points: 50, seconds: 600 })
+    if (!byClient.allowed) refuseInput({ '': 'often' })
+    const byAccount = await context.limit(`link to ${input.email}`, { points: 5, seconds: 600 })
+    if (!byAccount.allowed) refuseInput({ '': 'often' })
     const locale = toLocale(params['locale'])
     const { pathname, search } = new URL(request.url)
     const link = { email: input.email, to: pathname + search }
