@@ -1,5 +1,7 @@
 /** What visitors ask for of kept documents adds to them: none of it pushes out a document, or its data. */
 import { randomBytes } from 'node:crypto'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { createDocumentCache, type KeptDocument } from '../../../src/server/stores/cache/document-cache.ts'
 import type { DocumentData } from '../../../src/server/stores/cache/document-entries.ts'
@@ -93,4 +95,15 @@ test('a body that fits nowhere is sent all the same', async () => {
   for (let index = 0; index < 4; index += 1) {
     for (const encoding of ENCODINGS) expect((await find(0)?.body(encoding, STRANGER))?.length).toBeGreaterThan(0)
   }
+})
+
+test('what is kept of a document that is gone holds nothing else of it', async () => {
+  const { cache, find } = await openCache(1, 900_000, 2)
+  const gone = new WeakRef((find(0) as KeptDocument).headers)
+  for (const encoding of ENCODINGS) await find(0)?.body(encoding, STRANGER)
+  cache.remove({ page: '0', search: {}, queries: ['', ''] })
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  await expect.poll(() => (collect(), gone.deref())).toBeUndefined()
+  expect(cache.stats.bytes).toBeGreaterThan(900_000)
 })

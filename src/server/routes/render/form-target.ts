@@ -73,6 +73,8 @@ class RequestForms implements FormTarget {
 
   get search(): string {
     this.namesQuery = true
+    // At once: a render that stops here depends on the query, too.
+    this.#context.making?.uses.useAll()
     return this.#context.search
   }
 

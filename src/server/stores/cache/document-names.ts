@@ -2,8 +2,8 @@
  * Tells the kept documents of a page apart by the search params that were read during rendering, as `Vary` does with
  * headers. Unread params do not make a new document, so `?x=1..n` cannot fill the cache. A document that reads `tab` is
  * found by `tab`, whatever others of its page read: one that needs the whole query must not make each `?gclid=…` a document
- * of its own. Bounds: 1,000 pages with 32 copies each, whose names have 200 characters at most; the oldest go first, those
- * of a client with more than a quarter before all others. Eight sets of params; all further ones are one set.
+ * of its own. Bounds: 1,000 pages with 32 copies each, whose names have 200 characters at most; the least recently asked for
+ * go first, those of a client with more than a quarter before all others. Eight sets of params; all further ones are one set.
  */
 import { hash } from 'node:crypto'
 import type { RawSearch } from '../../../shared/raw-search.ts'
@@ -102,7 +102,7 @@ interface Page {
   readonly uses: SearchUses
   /** What its documents depend on; the last one may grow. */
   readonly sets: SearchUses[]
-  /** Names of its copies, each with its client, the newest last. */
+  /** Names of its copies, each with its client, the most recently asked for last. */
   readonly names: Map<string, string>
   /** Another number after each change. */
   version: number
@@ -120,7 +120,11 @@ export function createDocumentNames(drop: (name: string) => void): DocumentNames
   const findIn = (asked: AskedDocument, { uses, sets, names }: Page): string => {
     for (const [set, own] of sets.entries()) {
       const name = nameOf(asked, own, set)
-      if (names.has(name)) return name
+      const client = names.get(name)
+      if (client === undefined) continue
+      names.delete(name)
+      names.set(name, client)
+      return name
     }
     return nameOf(asked, uses, 'none')
   }

@@ -14,6 +14,11 @@ interface Keeper {
   readonly address: string
 }
 
+/** Holds nothing else: what is kept of a document that is gone must be no more than is counted. */
+function forgetIn(coded: Map<Encoding, Coded>, encoding: Encoding): () => void {
+  return () => void coded.delete(encoding)
+}
+
 /** One of the answers that a kept document gives: the document, or the data of some of its segments. */
 export class KeptBody {
   readonly headers: readonly string[]
@@ -37,7 +42,7 @@ export class KeptBody {
     if (this.#coded.has(encoding)) return
     const coded: Coded = { body }
     this.#coded.set(encoding, coded)
-    coded.extra = keeper?.extras.add(body.length, keeper.address, () => this.#coded.delete(encoding))
+    coded.extra = keeper?.extras.add(body.length, keeper.address, forgetIn(this.#coded, encoding))
   }
 
   /**

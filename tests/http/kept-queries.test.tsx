@@ -1,0 +1,83 @@
+/** A kept page that looks at the URL's query while it renders: each visitor gets that of its own query. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { Suspense, type ReactNode } from 'react'
+import { expect, test } from 'vitest'
+import { useLocation } from '../../src/client/hooks/use-location.ts'
+import { action } from '../../src/server/routes/actions/action.ts'
+import { notFound, redirect } from '../../src/shared/control-flow.ts'
+import { statusOf, visit } from '../support/kept-pages.tsx'
+import { fallbacks, moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
+
+const save = action({ handler: () => undefined })
+
+/** How the render of `?bad` ends. */
+const ENDS: Readonly<Record<string, () => ReactNode>> = {
+  'is not found': () => notFound(),
+  redirects: () => redirect('/elsewhere'),
+  throws: () => {
+    throw new Error('no such tab')
+  },
+  'has a part that fails': () => (
+    <Suspense fallback="…">
+      <Failing />
+    </Suspense>
+  ),
+}
+
+function Failing(): ReactNode {
+  throw new Error('no such part')
+}
+
+test.for(Object.entries(ENDS))('%s for one query alone', async ([, end]) => {
+  const Shown = (): ReactNode => {
+    const { search } = useLocation()
+    return search === '?bad' ? end() : <p>{`shown for ${search}`}</p>
+  }
+  const loader = async () => (await delay(30), {})
+  const site = tinyApp({
+    routes: { '/': { cache: 'shared', page: page(Shown), loader: moduleOf({ loader }), ...fallbacks('root') } },
+  })
+  for (let round = 0; round < 2; round += 1) {
+    const stranger = visit(site, '/?bad').redirects(0).then()
+    await delay(10)
+    const others = await Promise.all(['/', '/?good', '/?other'].map((path) => visit(site, path)))
+    for (const [at, search] of ['', '?good', '?other'].entries()) {
+      expect(others[at]?.text).toContain(`shown for ${search}`)
+      expect([others[at]?.status, statusOf(others[at] as never)]).toEqual([
+        200,
+        expect.stringMatching(round === 0 ? /stored/ : /hit/),
+      ])
+    }
+    const bad = await stranger
+    expect(bad.text).not.toContain('shown for')
+  }
+})
+
+test('a form that was rendered before the page stops counts as a look at the query', async () => {
+  const Stops = (): ReactNode => {
+    const { pathname } = useLocation()
+    return pathname === '/' && asked.pop() === 'bad' ? notFound() : <p>shown</p>
+  }
+  const asked: string[] = ['bad']
+  const loader = async () => (await delay(30), {})
+  const site = tinyApp({
+    actions: { 'actions.server.ts': { save } },
+    routes: {
+      '/': {
+        cache: 'shared',
+        page: page(() => (
+          <>
+            <form action={save as never} />
+            <Stops />
+          </>
+        )),
+        loader: moduleOf({ loader }),
+        ...fallbacks('root'),
+      },
+    },
+  } as never)
+  const stranger = visit(site, '/?bad').then()
+  await delay(10)
+  expect((await visit(site, '/')).status).toBe(200)
+  expect((await stranger).status).toBe(404)
+})
