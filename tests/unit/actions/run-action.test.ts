@@ -56,7 +56,12 @@ test('what a handler drops is told at its end, once, and what its work drops aft
     },
     givenHeaders: new Headers(),
     noteLateChange: () => void told.push('too late for the browser'),
-    services: { data: { revalidate: ([target]: readonly string[]) => void told.push(`early ${target}`) } },
+    services: {
+      data: {
+        revalidate: ([target]: readonly string[], isEarly = false) =>
+          void told.push(isEarly ? `early ${target}` : String(target)),
+      },
+    },
   } as never)
   ;(await late.promise)()
   expect(told).toEqual(['early board', 'handled', 'board', 'too late for the browser', 'late'])
@@ -197,6 +202,17 @@ describe('a call that is over', () => {
     })
     expect((await run(define('X-Else'), received())).revalidate).toEqual(['a', '/b'])
     expect((await run(define('Set-Cookie'), received())).revalidate).toEqual(['a', '/b', '/*'])
+  })
+
+  test('tells names of any length in little room, each once', async () => {
+    const definition: ActionDefinition<unknown, readonly [], void> = {
+      handler: ({ revalidate }) => {
+        revalidate('a', `mill:${'a'.repeat(900_000)}`, '/b')
+        revalidate('/b/', 'a', `/mills/${'a/'.repeat(450_000)}`)
+      },
+    }
+    const { revalidate } = await run(definition, received())
+    expect(revalidate).toEqual(['a', expect.stringMatching(/^.{1,100}$/), '/b'])
   })
 
   test.for([

@@ -11,6 +11,7 @@ import {
   REUSE_WINDOW_MS,
 } from '../../../src/client/core/data/route-cache.ts'
 import type { CacheEntry, CacheEvent, RouteCache } from '../../../src/client/core/data/route-cache.ts'
+import { revalidationTarget } from '../../../src/shared/revalidation-path.ts'
 
 const NOW = 1_000_000
 
@@ -104,6 +105,11 @@ describe('what revalidate names', () => {
     ['/lab', '/lab?page=2#top', true],
     ['/', '/?page=2', true],
     ['/lab/a', '/lab//*', true],
+    [`/lab/${'a'.repeat(200)}`, `/lab/${'a'.repeat(200)}`, true],
+    [`/lab/${'a'.repeat(200)}/b`, `/lab/${'a'.repeat(200)}/*`, true],
+    [`/lab/${'a'.repeat(200)}`, `/lab/${'a'.repeat(199)}b`, false],
+    ['/', `/${'a'.repeat(9_000)}`, false],
+    ['/', `/${'a'.repeat(9_000)}/*`, false],
   ])('the data of %s by the path %s: %s', (path, target, expected) => {
     expect(matchesTarget({ path, tags: [] }, [target])).toBe(expected)
   })
@@ -116,6 +122,9 @@ describe('what revalidate names', () => {
     [[], '', false],
     [['*'], '*', true],
     [['/news'], '/news', false],
+    [['a'.repeat(200)], 'a'.repeat(200), true],
+    [['a'.repeat(200)], `${'a'.repeat(199)}b`, false],
+    [[revalidationTarget('a'.repeat(200))], 'a'.repeat(200), true],
   ])('data tagged %j by the tag %j: %s', (tags, target, expected) => {
     expect(matchesTarget({ path: '/post', tags }, [target])).toBe(expected)
   })

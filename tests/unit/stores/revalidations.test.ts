@@ -1,16 +1,51 @@
 import { array, assert, constantFrom, integer, oneof, property, record, constant, subarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { matchesTarget } from '../../../src/client/core/data/route-cache.ts'
-import { normalTarget, targetsOver } from '../../../src/server/stores/cache/revalidation-targets.ts'
+import { namedTargets, normalTarget, targetsOver } from '../../../src/server/stores/cache/revalidation-targets.ts'
 import { createRevalidations } from '../../../src/server/stores/cache/revalidations.ts'
 
-const segment = constantFrom('lab', 'labour', 'a', '%2A', 'x.y', 'é', '%C3%A9', '%c3%a9', '%E9', 'a b', '')
+const LONG = 'x'.repeat(101)
+const LONG_ENCODED = '%C3%A9'.repeat(20)
+const segment = oneof(
+  constantFrom('lab', 'labour', 'a', '%2A', 'x.y', 'é', '%C3%A9', '%c3%a9', '%E9', 'a b', ''),
+  constantFrom(LONG, `${LONG}y`, LONG_ENCODED, 'é'.repeat(20), '%E9'.repeat(40)),
+)
 const pathname = array(segment, { maxLength: 5 }).map((parts) => `/${parts.join('/')}`)
 const target = oneof(
-  constantFrom('mills', 'mill:1', 'mill:2'),
+  constantFrom('mills', 'mill:1', 'mill:2', `mill:${LONG}`),
   pathname,
   pathname.map((path) => (path === '/' ? '/*' : `${path}/*`)),
 )
+
+describe('a name that a visitor has chosen', () => {
+  test.for([
+    ['a tag', 'a'.repeat(900_000)],
+    ['a path', `/mills/${'a'.repeat(8_000)}`],
+    ['a path of encoded characters', `/mills/${'ä'.repeat(8_000)}/*`],
+    ['a path of many segments', `/mills/${`${'a'.repeat(99)}/`.repeat(80)}`],
+    ['a path of the most segments', `/${'a/'.repeat(4_000)}`],
+  ] as const)('takes little room, and is the same in all forms: %s', ([, name]) => {
+    const kept = normalTarget(name)
+    expect(kept.length).toBeGreaterThan(1)
+    expect(kept.length).toBeLessThan(32 * 101 + 3)
+    expect(normalTarget(kept)).toBe(kept)
+    const bare = name.replace(/[*]$/, '')
+    if (name.startsWith('/')) expect(targetsOver(bare)).toContain(kept)
+  })
+
+  test('names nothing if it is longer than any URL', () => {
+    for (const longer of ['a/'.repeat(450_000), 'a'.repeat(9_000), `${'a/'.repeat(4_100)}*`]) {
+      expect(namedTargets([`/${longer}`, '/mills', '/mills/'])).toEqual(['/mills'])
+    }
+  })
+
+  test('names nothing else of the same length', () => {
+    for (const start of ['', '/mills/']) {
+      const names = Array.from({ length: 1_000 }, (_, at) => `${start}${'a'.repeat(200)}${String(at).padStart(4, '0')}`)
+      expect(namedTargets(names)).toHaveLength(1_000)
+    }
+  })
+})
 
 describe('a path', () => {
   test('falls under the same targets as in the browser', () => {

@@ -148,8 +148,8 @@ export function matchesTarget(
   if ((entry.at ?? 0) >= before) return false
   const path = revalidationPath(entry.path)
   return targets.some((name) => {
-    if (!name.startsWith('/')) return entry.tags.includes(name)
     const target = revalidationTarget(name)
+    if (!name.startsWith('/')) return entry.tags.some((tag) => revalidationTarget(tag) === target)
     // With a slash after both, "/lab" is below "/lab/*" and "/labour" is not.
     return target.endsWith('/*') ? `${path}/`.startsWith(target.slice(0, -1)) : path === target
   })

@@ -14,6 +14,7 @@ import { BodyError } from '../../http/body/body-error.ts'
 import { MOST_FAULTS } from '../../http/body/body-limits.ts'
 import { textsOf } from '../../request/answer/texts.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { namedTargets } from '../../stores/cache/revalidation-targets.ts'
 import { watchPromises } from '../load/watch-promises.ts'
 import type { ReceivedCall } from './read-call.ts'
 
@@ -65,17 +66,17 @@ export async function runAction(
   params: ActionCall['params'],
   context: RequestContext,
 ): Promise<FinishedCall> {
-  const revalidate: string[] = []
+  const revalidate = new Set<string>()
   const drops: HandlerDrops = { targets: revalidate, isOver: false }
   /** Drops targets again, everywhere: data that was read before the handler finished may be outdated. */
   const dropShared = async (): Promise<void> => {
     drops.isOver = true
-    if (revalidate.length > 0) await context.loaderContext.revalidate(...revalidate)
+    if (revalidate.size > 0) await context.services.data.revalidate([...revalidate])
   }
   const done = (outcome: ActionOutcome): FinishedCall => {
     // A cookie may change the visitor's identity, on which all pages in the browser depend.
-    if (outcome.kind !== 'invalid' && context.givenHeaders?.has('set-cookie')) revalidate.push('/*')
-    return { outcome, revalidate: Object.freeze(revalidate) }
+    if (outcome.kind !== 'invalid' && context.givenHeaders?.has('set-cookie')) revalidate.add('/*')
+    return { outcome, revalidate: [...revalidate] }
   }
   const { handler, secret = [] } = definition
   let hasState = false
@@ -112,7 +113,8 @@ const LATE_REVALIDATE =
 
 /** What a handler drops. */
 interface HandlerDrops {
-  readonly targets: string[]
+  /** In their normal form, each once: they are kept with the outcome, and sent to the browser. */
+  readonly targets: Set<string>
   /** The handler has finished: what work that it has left behind drops is not dropped again. */
   isOver: boolean
 }
@@ -150,9 +152,10 @@ class HandlerCall implements ActionCall<unknown, readonly unknown[]> {
       this.#call.noteLateChange(new LateChangeError(LATE_REVALIDATE))
       return void this.context.revalidate(...targets)
     }
-    dropped.push(...targets)
+    const named = namedTargets(targets)
+    for (const target of named) dropped.add(target)
     // For everything that the handler itself reads from here on. They are dropped again when it has finished.
-    void this.#call.services.data.revalidate(targets, true)
+    void this.#call.services.data.revalidate(named, true)
   }
 
   get request(): Request {

@@ -1,4 +1,5 @@
 import type { SegmentMeta } from '../../../shared/protocol/route-data.ts'
+import { revalidationTarget } from '../../../shared/revalidation-path.ts'
 import type { CacheOptions, SharedLifetime } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { LateChangeError } from '../../request/late-changes.ts'
@@ -91,7 +92,7 @@ export class SegmentFacts implements SearchListener, SessionListener {
       }
       this.#lifetime = seconds
     }
-    for (const tag of tags ?? []) (this.#tags ??= new Set()).add(tag)
+    for (const tag of tags ?? []) (this.#tags ??= new Set()).add(revalidationTarget(tag))
   }
 
   /**

@@ -21,8 +21,9 @@ import type { LruBounds } from './lru-cache.ts'
 import { MemoryValues } from './memory-values.ts'
 import { currentReadScope, noteUse, type ReadScope } from './read-scope.ts'
 import { createRevalidations, type Revalidations } from './revalidations.ts'
+import type { SharedDrop } from './shared-revalidations.ts'
 import { createSharedValues } from './shared-values.ts'
-import { targetsOfData } from './revalidation-targets.ts'
+import { namedTargets, normalTarget, targetsOfData } from './revalidation-targets.ts'
 import { ValueSource, type NamedCall } from './value-source.ts'
 import { textToValue } from './value-text.ts'
 
@@ -90,6 +91,9 @@ export interface DataCache {
  */
 export type DropListener = (targets: readonly string[] | undefined, at: number) => void
 
+/** Targets of one message to other processes, and to event streams, which compare each with all of theirs. */
+const MOST_A_MESSAGE = 1_000
+
 /** A target without data. It tells other processes that this one may have missed what they have dropped. */
 const NOTHING_DROPPED = 'millrace:nothing'
 
@@ -123,17 +127,19 @@ export function createDataCache(options: DataCacheOptions): DataCache {
     for (const listener of listeners) listener(targets, at)
     return at
   }
-  /** @returns its time; that of an early drop follows. */
-  const drop = (targets: readonly string[], isEarly = false, told?: number): number => {
+  const forget = (targets: readonly string[]): void => {
     const ofData = targetsOfData(targets)
     if (ofData.length > 0) revalidations.add(ofData)
-    return isEarly ? drops.last : tell(targets, told)
+  }
+  const drop = (given: readonly string[], { isEarly = false, at }: SharedDrop): void => {
+    const targets = namedTargets(given)
+    forget(targets)
+    if (!isEarly && targets.length > 0) tell(targets, at)
   }
   // Data of other processes would count as older than what this one may have missed.
   const catchOthersUp = (): void => {
-    const { last: at } = drops
-    void onRevalidate?.([NOTHING_DROPPED], at)
-    void shared?.revalidate([NOTHING_DROPPED], { at })
+    void onRevalidate?.([NOTHING_DROPPED], drops.last)
+    void shared?.revalidate([NOTHING_DROPPED], { at: drops.last })
   }
   const dropAll = (): void => {
     revalidations.addAll()
@@ -147,7 +153,7 @@ export function createDataCache(options: DataCacheOptions): DataCache {
       buildId,
       log,
       now,
-      onTargets: (targets, { isEarly, at }) => drop(targets, isEarly, at),
+      onTargets: drop,
       onMissed: dropAll,
     })
   // Values above a client's share leave the shared store too.
@@ -181,17 +187,16 @@ export function createDataCache(options: DataCacheOptions): DataCache {
       reader.used(value.tags, isStale)
       return textToValue(value.text) as Value
     },
-    async revalidate(targets, isEarly = false) {
-      if (targets.length === 0) return
-      const at = drop(targets, isEarly)
-      await Promise.all([
-        isEarly ? undefined : onRevalidate?.(targets, at),
-        shared?.revalidate(targets, { isEarly, at }),
-      ])
+    async revalidate(given, isEarly = false) {
+      const targets = namedTargets(given)
+      forget(targets)
+      for (const some of messagesOf(targets)) {
+        // The time of an early drop follows.
+        const at = isEarly ? drops.last : tell(some)
+        await Promise.all([isEarly ? undefined : onRevalidate?.(some, at), shared?.revalidate(some, { isEarly, at })])
+      }
     },
-    drop(targets, at) {
-      if (targets.length > 0) drop(targets, false, at)
-    },
+    drop: (targets, at) => drop(targets, { at }),
     onDrop(listener) {
       listeners.add(listener)
       if (!isHeard) {
@@ -209,6 +214,10 @@ export function createDataCache(options: DataCacheOptions): DataCache {
     },
     dispose: () => shared?.dispose(),
   }
+}
+
+function* messagesOf(targets: readonly string[]): Iterable<readonly string[]> {
+  for (let from = 0; from < targets.length; from += MOST_A_MESSAGE) yield targets.slice(from, from + MOST_A_MESSAGE)
 }
 
 /** As JSON, which would say `null` for what it does not know: a visitor's `1e999` must not name what is kept for all. */
@@ -248,7 +257,7 @@ function checked(
   const path = tags.find((tag) => tag.startsWith('/'))
   if (path !== undefined)
     refuse(`the tag ${JSON.stringify(path)} begins with a slash; revalidate() would treat it as a path`)
-  return { tags, freshMs: seconds * 1_000, staleMs: staleSeconds * 1_000 }
+  return { tags: tags.map(normalTarget), freshMs: seconds * 1_000, staleMs: staleSeconds * 1_000 }
 }
 
 /** A value that waits for itself would never be made. */

@@ -6,7 +6,7 @@ import type { DocumentLifetime } from './document-lifetime.ts'
 import type { KeptBody } from './kept-body.ts'
 import { isOfFuture } from './kept-value.ts'
 import { createLruCache, type LruBounds, type LruCache } from './lru-cache.ts'
-import { settleEntries, type Droppable } from './revalidations.ts'
+import { bytesOfTags, settleEntries, type Droppable } from './revalidations.ts'
 import { shellBytes, type StoredShell } from './stored-shell.ts'
 
 const MOST_DOCUMENT_BYTES = 1_048_576
@@ -303,8 +303,8 @@ export class DocumentEntries {
 }
 
 /** Without the shell, which has a bound of its own. */
-function bytesOf({ key, document, data }: Entry): number {
-  let bytes = ENTRY_BYTES + key.length + document.plain.length
+function bytesOf({ key, tags, document, data }: Entry): number {
+  let bytes = ENTRY_BYTES + key.length + bytesOfTags(tags) + document.plain.length
   if (data === undefined || data instanceof Promise) return bytes
   for (const segment of data.segments.values()) {
     if (typeof segment === 'string') bytes += segment.length

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { clientKey } from '../../http/client-key.ts'
 import type { KeptValue } from './kept-value.ts'
 import { createLruCache, type LruBounds, type LruCache } from './lru-cache.ts'
-import { settleEntries, type Revalidations } from './revalidations.ts'
+import { bytesOfTags, settleEntries, type Revalidations } from './revalidations.ts'
 
 const BOUNDS: LruBounds = { entries: 10_000, bytes: 33_554_432 }
 const MOST_VALUE_BYTES = 4_194_304
@@ -65,7 +65,8 @@ export class MemoryValues {
       log.warn({ bytes, most: MOST_VALUE_BYTES }, 'a value is too large for the data cache')
       return false
     }
-    return this.#values.set(name, value, bytes + bytesOf(name) + ENTRY_BYTES, clientKey(reader.address ?? ''))
+    const room = bytes + bytesOf(name) + bytesOfTags(value.tags) + ENTRY_BYTES
+    return this.#values.set(name, value, room, clientKey(reader.address ?? ''))
   }
 
   delete(name: string): void {

@@ -4,14 +4,24 @@ import { revalidationPath, revalidationTarget } from '../../../shared/revalidati
 const MOST_DEPTH = 32
 
 /**
- * Normalises a target of `revalidate`: a tag, a path, or a path with `/*` for everything below it.
+ * Normalises a target of `revalidate`: a tag, a path, or a path with `/*` for everything below it. The result has bounded
+ * length: 100 characters for a tag, and for each of 32 segments of a path.
  * @param name as the application wrote it.
+ * @returns `''` for a path longer than any URL.
  */
 export function normalTarget(name: string): string {
   const target = revalidationTarget(name)
-  if (!target.startsWith('/') || !target.endsWith('/*')) return target
-  const parts = target.slice(1, -2).split('/')
-  return parts.length <= MOST_DEPTH ? target : `/${parts.slice(0, MOST_DEPTH).join('/')}/*`
+  if (!target.startsWith('/')) return target
+  const parts = target.split('/', MOST_DEPTH + 2)
+  return parts.length < MOST_DEPTH + 2 ? target : `${parts.slice(0, -1).join('/')}/*`
+}
+
+/** What an application's targets name, each once. */
+export function namedTargets(names: Iterable<string>): readonly string[] {
+  const named = new Set<string>()
+  for (const name of names) named.add(normalTarget(name))
+  named.delete('')
+  return [...named]
 }
 
 /** Begins targets of the runtime that no data has: they tell processes of something else, and nothing is kept of them. */

@@ -26,6 +26,15 @@ export interface Droppable {
   readonly settled?: number | undefined
 }
 
+const TAG_BYTES = 24 // for a tag's header and its place in the list
+
+/** Memory of tags: their number is the application's, which may take it from a visitor. */
+export function bytesOfTags(tags: readonly string[]): number {
+  let bytes = 0
+  for (const tag of tags) bytes += tag.length + TAG_BYTES
+  return bytes
+}
+
 /** Checks everything that a cache keeps: deletes what is dropped by its tags, and sets `settled` on the rest. */
 type Settle = (isDropped: (droppable: Droppable) => boolean, settled: number) => void
 
