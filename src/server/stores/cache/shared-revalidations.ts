@@ -12,18 +12,46 @@ import { normalTarget, targetsOfData } from './revalidation-targets.ts'
 /** Longest life of a shared value. Milliseconds. */
 export const LONGEST_MS = 86_400_000
 /**
- * 65,536 marks take about 5 MB, no matter how many targets visitors can name. Two targets with the same mark drop each
- * other's shared values, which are made again; the memories of instances receive the exact targets.
+ * Characters of a hash with six bits each: a visitor who computes targets must not find one that drops what another names.
  */
-const HASH_DIGITS = 4
+const MARK_CHARACTERS = 16
+/**
+ * Marks of a generation. The next mark begins a new one, and the one before is forgotten: what is older counts as dropped.
+ * Two of them take about 5 MB, no matter how many targets visitors can name.
+ */
+const MOST_MARKS = 25_000
+const MOST_SENT = 1_000 // targets of a script, for which Redis lets everybody wait
 const MOST_OWED = 1_000 // targets; more become one that drops everything
 const TRY_AGAIN_MS = 1_000
 
+/** What drops everything in versions whose marks had 16 bits. Instances of both may run side by side. */
+const MARK_OF_ALL_BEFORE = hash('sha256', '/*', 'hex').slice(0, 4)
+
+/**
+ * Fields of the marks besides them: `clock`, its time after the last drop of this version (others advance it too, and mark
+ * elsewhere); `floor`, what was made before counts as dropped; `began`, the clock before the generation.
+ */
 const REVALIDATE = `
-if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('SET', KEYS[1], ARGV[1]) end
-redis.call('INCR', KEYS[1])
-local now = redis.call('GET', KEYS[1])
-for index = 4, #ARGV do redis.call('HSET', KEYS[2], ARGV[index], now) end
+local clock, marks, former, before = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+if redis.call('EXISTS', clock) == 0 then redis.call('SET', clock, ARGV[1]) end
+local last = redis.call('GET', clock)
+redis.call('INCR', clock)
+local now = redis.call('GET', clock)
+if redis.call('HGET', marks, 'clock') ~= last then redis.call('HSET', marks, 'floor', last) end
+if redis.call('HLEN', marks) > ${MOST_MARKS} then
+  local floor = redis.call('HGET', marks, 'floor') or '0'
+  local began = redis.call('HGET', marks, 'began') or '0'
+  if tonumber(began) > tonumber(floor) then floor = began end
+  redis.call('UNLINK', former)
+  redis.call('RENAME', marks, former)
+  redis.call('HSET', marks, 'floor', floor, 'began', last)
+end
+redis.call('HSET', marks, 'clock', now)
+for index = 4, #ARGV do redis.call('HSET', marks, ARGV[index], now) end
+if #ARGV > 3 then
+  redis.call('UNLINK', before)
+  redis.call('HSET', before, '${MARK_OF_ALL_BEFORE}', now)
+end
 redis.call('PUBLISH', ARGV[2], ARGV[3])`
 
 /** A drop that instances tell each other. */
@@ -59,8 +87,12 @@ export class SharedRevalidations {
   readonly #self = randomUUID()
   readonly #clock: string
   readonly #marks: string
+  readonly #formerMarks: string
+  readonly #marksBefore: string
   readonly #channel: string
   readonly #unsubscribe: () => void
+  /** Whether there have been more marks than a generation has. */
+  #hasFormer = false
   #owed = new Set<string>()
   /** Of the last of them; early only if all are. */
   #drop: SharedDrop = { isEarly: true }
@@ -72,7 +104,9 @@ export class SharedRevalidations {
     this.#parts = parts
     const { link, onTargets, onMissed } = parts
     this.#clock = `${link.prefix}:{data}:clock`
-    this.#marks = `${link.prefix}:{data}:marks`
+    this.#marks = `${link.prefix}:{data}:drops`
+    this.#formerMarks = `${link.prefix}:{data}:drops:former`
+    this.#marksBefore = `${link.prefix}:{data}:marks`
     this.#channel = `${link.prefix}:data`
     this.#unsubscribe = link.subscribe(this.#channel, (text) => {
       const message = readMessage(text)
@@ -96,10 +130,10 @@ export class SharedRevalidations {
   async pay(): Promise<boolean> {
     while (this.#paying !== undefined || this.#owed.size > 0) {
       if (this.#paying === undefined) {
-        const targets = [...this.#owed]
+        const targets = [...this.#owed].slice(0, MOST_SENT)
         const drop = this.#drop
-        this.#owed = new Set()
-        this.#drop = { isEarly: true }
+        for (const target of targets) this.#owed.delete(target)
+        if (this.#owed.size === 0) this.#drop = { isEarly: true }
         this.#paying = this.#send(targets, drop).finally(() => (this.#paying = undefined))
       }
       if (!(await this.#paying)) return false
@@ -107,21 +141,37 @@ export class SharedRevalidations {
     return true
   }
 
-  /** Reads the clock, and the latest mark of some targets. @throws {RedisGone} */
+  /**
+   * Reads the clock, and the latest drop of some targets, or of what may be one of them.
+   * @throws {RedisGone}
+   */
   async ask(targets: readonly string[]): Promise<{ readonly clock: number; readonly latest: number }> {
     const { link } = this.#parts
-    const [clock, marks] = await link.run((client) =>
+    const marks = targets.map(markOf)
+    const hasFormer = this.#hasFormer && marks.length > 0
+    // In this order: a drop between two of them is seen, or counts as one of another version.
+    const [clock, [counted, began, ...current], former] = await link.run((client) =>
       Promise.all([
         client.get(this.#clock),
-        targets.length === 0 ? [] : client.hmGet(this.#marks, targets.map(markOf)),
+        client.hmGet(this.#marks, ['clock', 'began', 'floor', ...marks]),
+        hasFormer ? client.hmGet(this.#formerMarks, marks) : [],
       ]),
     )
-    const latest = Math.max(0, ...marks.map(Number))
-    if (clock !== null) return { clock: Number(clock), latest }
-    const [, begun] = await link.run((client) =>
+    if (typeof began === 'string' && !this.#hasFormer) {
+      this.#hasFormer = true
+      return this.ask(targets)
+    }
+    const latest = Math.max(0, ...current.map(Number), ...former.map(Number))
+    const now = clock ?? (await this.#beginClock())
+    // Another version has dropped something since.
+    return { clock: Number(now), latest: Number(now) > Number(counted) ? Number(now) : latest }
+  }
+
+  async #beginClock(): Promise<string | null> {
+    const [, begun] = await this.#parts.link.run((client) =>
       Promise.all([client.set(this.#clock, this.#firstClock(), { condition: 'NX' }), client.get(this.#clock)]),
     )
-    return { clock: Number(begun), latest }
+    return begun
   }
 
   /** Whether those of other instances arrive now. */
@@ -144,7 +194,7 @@ export class SharedRevalidations {
     try {
       await this.#parts.link.script({
         lua: REVALIDATE,
-        keys: [this.#clock, this.#marks],
+        keys: [this.#clock, this.#marks, this.#formerMarks, this.#marksBefore],
         arguments: [this.#firstClock(), this.#channel, JSON.stringify(message), ...targetsOfData(targets).map(markOf)],
       })
       this.#complained = false
@@ -179,7 +229,7 @@ export class SharedRevalidations {
 }
 
 function markOf(target: string): string {
-  return hash('sha256', target, 'hex').slice(0, HASH_DIGITS)
+  return hash('sha256', target, 'base64url').slice(0, MARK_CHARACTERS)
 }
 
 /** `undefined` for messages of another version. */

@@ -4,7 +4,9 @@
  * | key, after the link's prefix | holds                                                                            |
  * |------------------------------|----------------------------------------------------------------------------------|
  * | `{data}:clock`               | the clock of revalidations; a lost one restarts at microseconds since the epoch  |
- * | `{data}:marks`               | by the hash of targets, its time when one of them was last revalidated           |
+ * | `{data}:drops`               | by the hash of targets, its time when they were last revalidated                 |
+ * | `{data}:drops:former`        | the same for those before the last 25,000                                        |
+ * | `{data}:marks`               | one mark that drops everything for instances of versions before                  |
  * | `data:BUILD:NAME`            | a value; kept until it expires, at most for a day                                |
  * | channel `data`               | each revalidation, for the memories of all instances                             |
  *
