@@ -1,8 +1,12 @@
 /** What one client can push out of the data cache and of what instances share, alone and with Redis. */
 import { createClient } from '@redis/client'
+import { pino } from 'pino'
 import request from 'supertest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { LoaderArgs } from '../../../src/server/api/loader-types.ts'
+import { createSharedValues } from '../../../src/server/stores/cache/shared-values.ts'
+import { textToValue, valueToText } from '../../../src/server/stores/cache/value-text.ts'
+import { openRedis } from '../../../src/server/stores/redis-link.ts'
 import { findProgram } from '../../support/programs.ts'
 import { startRedis } from '../../support/redis-server.ts'
 import { moduleOf, page, tinyApp } from '../../support/tiny-app.tsx'
@@ -79,5 +83,62 @@ describe.each([
     expect(app.caches.data).toMatchObject({ hits: 2, made: before + 40, shared: 0 })
     // What it has too much of is gone for all instances.
     if (shared) await expect.poll(async () => (await sharedKeys(url)).length, { timeout: 10_000 }).toBe(11)
+  })
+})
+
+describe.skipIf(findProgram('redis-server') === undefined)('what others have put into Redis', () => {
+  test('stays there when a client reads it on another instance, and pushes it out with values of its own', async () => {
+    const url = await redisUrl()
+    const [one, other] = [await site(url), await site(url)]
+    const isShared = async (key: string): Promise<boolean> =>
+      (await sharedKeys(url)).some((each) => each.endsWith(`"${key}"`))
+    const hits = ({ app }: typeof one): number => app.caches.data?.hits ?? 0
+    await one.visit('honest', HONEST)
+    await expect.poll(() => one.visit('honest', HONEST).then(() => isShared('honest')), { timeout: 10_000 }).toBe(true)
+    // What was read before the shared store could be heard counts as gone.
+    await expect.poll(() => other.visit('honest', GREEDY).then(() => hits(other)), { timeout: 10_000 }).toBe(1)
+    expect(other.made).toEqual([])
+    for (let at = 0; at < 40; at += 1) await other.visit(`greedy-${at}`, GREEDY)
+    await expect.poll(() => isShared('greedy-0'), { timeout: 10_000 }).toBe(false)
+    expect(await isShared('honest')).toBe(true)
+  })
+
+  test('stays there when the instance that has put an older one removes its own', async () => {
+    const link = openRedis(await redisUrl(), pino({ level: 'silent' }))
+    onTestFinished(() => link.dispose())
+    await link.tried
+    const instance = () =>
+      createSharedValues({
+        link,
+        buildId: 'build',
+        log: pino({ level: 'silent' }),
+        now: Date.now,
+        onTargets: () => undefined,
+        onMissed: () => undefined,
+      })
+    const [one, other] = [instance(), instance()]
+    const madeAt = Date.now()
+    const value = (text: string, at: number) => ({
+      text: valueToText('key', text),
+      tags: [],
+      madeAt: at,
+      freshMs: 60_000,
+      staleMs: 0,
+      ofStale: false,
+    })
+    const found = async (): Promise<unknown> => {
+      const text = (await one.find('key', [], '/'))?.value?.text
+      return text === undefined ? undefined : textToValue(text)
+    }
+    one.put('key', value('old', madeAt), Date.now() * 2_000)
+    await expect.poll(found).toBe('old')
+    other.put('key', value('new', madeAt + 1), Date.now() * 2_000)
+    await expect.poll(found).toBe('new')
+    one.removeOwn('key', { madeAt })
+    one.removeOwn('key', { madeAt: madeAt + 1 })
+    await link.script({ lua: 'return 1', keys: [], arguments: [] })
+    expect(await found()).toBe('new')
+    other.removeOwn('key', { madeAt: madeAt + 1 })
+    await expect.poll(found).toBeUndefined()
   })
 })

@@ -1,8 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { openPacket, packValue } from '../../../src/server/stores/cache/value-packet.ts'
+import { openPacket, packetStart, packValue } from '../../../src/server/stores/cache/value-packet.ts'
 
-const facts = { tags: ['a\n', 'ü'], madeAt: 5, freshMs: 6, staleMs: 7, ofStale: false, clock: 1_800_000_000_000_001 }
+const facts = {
+  tags: ['a\n', 'ü'],
+  madeAt: 5,
+  freshMs: 6,
+  staleMs: 7,
+  ofStale: false,
+  clock: 1_800_000_000_000_001,
+  by: 'one',
+}
 
 /** All printable characters as often, in no order that anybody finds. */
 const PRINTABLE = String.fromCharCode(...randomBytes(3_000).map((byte) => 35 + (byte % 90)))
@@ -17,4 +25,8 @@ test.for([
   const { head, text: read } = openPacket(packet)
   expect(head).toMatchObject(facts)
   expect(await read()).toBe(text)
+  expect(packet.toString().startsWith(packetStart(facts))).toBe(true)
+  for (const other of [{ by: 'on' }, { by: 'two' }, { madeAt: 50 }]) {
+    expect(packet.toString().startsWith(packetStart({ ...facts, ...other }))).toBe(false)
+  }
 })

@@ -8,9 +8,10 @@
  * |                                          | what is made of it and kept is fresh for a second at most         |
  * | older, revalidated, or missing           | waits until it is made; concurrent callers share one attempt      |
  *
- * Bounds per process: 10,000 values and 32 MiB. The least recently used go first; a client that made more than a quarter
- * of all loses its own first, in the shared store too. A value of more than 4 MiB is returned but not kept. Making a value
- * takes 30 s at most. With a shared store all instances share values; see `shared-values.ts`.
+ * Bounds per process: 10,000 values and 32 MiB. The least recently used go first; a client that requested more than a
+ * quarter of all loses its own first, and those that were made for it leave the shared store too. A value of more than
+ * 4 MiB is returned but not kept. Making a value takes 30 s at most. With a shared store all instances share values; see
+ * `shared-values.ts`.
  */
 import type { Logger } from 'pino'
 import type { RedisLink } from '../redis-link.ts'
@@ -156,8 +157,8 @@ export function createDataCache(options: DataCacheOptions): DataCache {
       onTargets: drop,
       onMissed: dropAll,
     })
-  // Values above a client's share leave the shared store too.
-  const memory = new MemoryValues({ revalidations, log, bounds, onCrowdedOut: (name) => shared?.remove(name) })
+  // What a client has made above its share leaves the shared store too.
+  const memory = new MemoryValues({ revalidations, log, bounds, onCrowdedOut: (...own) => shared?.removeOwn(...own) })
   const source = new ValueSource({ memory, shared, revalidations, now })
   const counts = { hits: 0, stale: 0, misses: 0 }
 

@@ -12,6 +12,8 @@ const ENTRY_BYTES = 300 // for a value's key, members and slot, besides its text
 export interface MemoryValue extends KeptValue {
   /** Revalidation clock before it was made. */
   readonly since: number
+  /** Whether it was made here, for the client whose room it takes; else it is a copy of a shared one. */
+  readonly isOwn: boolean
   settled?: number
   /** Not made again before this moment, because the last attempt failed. */
   retryAt: number
@@ -23,8 +25,8 @@ interface MemoryValuesParts {
   readonly log: Logger
   /** For tests. */
   readonly bounds?: LruBounds | undefined
-  /** Receives values that were evicted because their client has too many. */
-  readonly onCrowdedOut: (name: string) => void
+  /** Receives values that were evicted because the client for which they were made has too many. */
+  readonly onCrowdedOut: (name: string, value: MemoryValue) => void
 }
 
 /** Values of the data cache in this process; `data-cache.ts` documents the bounds. */
@@ -34,8 +36,8 @@ export class MemoryValues {
 
   constructor(parts: MemoryValuesParts) {
     this.#parts = parts
-    this.#values = createLruCache<MemoryValue>(parts.bounds ?? BOUNDS, (name, _value, isCrowdedOut) => {
-      if (isCrowdedOut) parts.onCrowdedOut(name)
+    this.#values = createLruCache<MemoryValue>(parts.bounds ?? BOUNDS, (name, value, isCrowdedOut) => {
+      if (isCrowdedOut && value.isOwn) parts.onCrowdedOut(name, value)
     })
     parts.revalidations.onSettle(settleEntries(this.#values))
   }

@@ -13,6 +13,7 @@
  * Values belong to one build, because code decides their shape. While revalidations are owed to Redis
  * (`shared-revalidations.ts`), no value is read from it or put into it.
  */
+import { randomUUID } from 'node:crypto'
 import { storedKey } from '../stored-key.ts'
 import type { KeptValue } from './kept-value.ts'
 import { targetsOver } from './revalidation-targets.ts'
@@ -22,11 +23,15 @@ import {
   type SharedDrop,
   type SharedRevalidationsParts,
 } from './shared-revalidations.ts'
-import { openPacket, packValue } from './value-packet.ts'
+import { openPacket, packetStart, packValue } from './value-packet.ts'
 import { textToValue } from './value-text.ts'
 
 /** Source: RESP, the type of the answer to GET. */
 const BLOB_STRING = 36
+
+/** A value that another instance has put there meanwhile stays. */
+const REMOVE_OWN = `
+if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) == ARGV[1] then redis.call('DEL', KEYS[1]) end`
 
 /** What the shared store knows about a value. */
 interface FoundValue {
@@ -47,6 +52,8 @@ export interface SharedValues {
   find(name: string, tags: readonly string[], pathname: string): Promise<FoundValue | undefined>
   put(name: string, value: KeptValue, clock: number): void
   remove(name: string): void
+  /** Removes a value if this process has put it. */
+  removeOwn(name: string, value: Pick<KeptValue, 'madeAt'>): void
   /** Drops targets everywhere; as `DataCache.revalidate`. Resolves when that is done, or owed. */
   revalidate(targets: readonly string[], drop: SharedDrop): Promise<void>
   /** Whether revalidations of other instances arrive now. */
@@ -63,6 +70,7 @@ interface SharedValuesOptions extends SharedRevalidationsParts {
 /** Starts to listen to the other instances. */
 export function createSharedValues(options: SharedValuesOptions): SharedValues {
   const { link, buildId, now } = options
+  const by = randomUUID()
   const revalidations = new SharedRevalidations(options)
   const keyOf = (name: string): string => `${link.prefix}:data:${buildId}:${storedKey(name)}`
 
@@ -96,7 +104,7 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
       const { madeAt, freshMs, staleMs } = value
       const forMs = Math.floor(Math.min(LONGEST_MS, madeAt + freshMs + staleMs - now()))
       if (forMs < 1) return
-      packValue({ ...value, clock })
+      packValue({ ...value, clock, by })
         .then((packet) =>
           link.run((client) => client.set(keyOf(name), packet, { expiration: { type: 'PX', value: forMs } })),
         )
@@ -104,6 +112,10 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
     },
     remove(name) {
       link.run((client) => client.del(keyOf(name))).catch(() => undefined)
+    },
+    removeOwn(name, { madeAt }) {
+      const lua = REMOVE_OWN
+      link.script({ lua, keys: [keyOf(name)], arguments: [packetStart({ by, madeAt })] }).catch(() => undefined)
     },
     revalidate: (targets, drop) => revalidations.add(targets, drop),
     get isHearing() {

@@ -9,6 +9,8 @@ import type { KeptValue } from './kept-value.ts'
 /** A kept value, and the clock of the shared store before it was made. */
 interface SharedValue extends KeptValue {
   readonly clock: number
+  /** The process that has made it. */
+  readonly by: string
 }
 
 /** Measured: a list of objects of this size shrinks to less than a third, in a tenth of a millisecond. */
@@ -24,8 +26,14 @@ interface PacketHead extends Omit<SharedValue, 'text'> {
   readonly gzip?: true
 }
 
+/** How the packet of a value begins: no value of another process or moment begins so. */
+export function packetStart({ by, madeAt }: Pick<SharedValue, 'by' | 'madeAt'>): string {
+  return `${JSON.stringify({ by, madeAt }).slice(0, -1)},`
+}
+
 /** Packs a value. */
-export async function packValue({ text, ...head }: SharedValue): Promise<Buffer> {
+export async function packValue({ text, by, madeAt, ...others }: SharedValue): Promise<Buffer> {
+  const head = { by, madeAt, ...others }
   const plain = Buffer.from(text)
   const small = plain.length < LEAST_GZIPPED ? plain : await compress(plain, { level: 1 })
   const isWorthIt = small.length < plain.length * WORTH_IT

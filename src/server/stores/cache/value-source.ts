@@ -100,7 +100,7 @@ export class ValueSource {
     if (found?.value !== undefined) {
       const state = valueState(found.value, now())
       if (state === 'fresh' || (state === 'stale' && !skipStale)) {
-        const value: MemoryValue = { ...found.value, since, retryAt: 0 }
+        const value: MemoryValue = { ...found.value, since, isOwn: false, retryAt: 0 }
         memory.keep(name, value, reader)
         this.counts.shared += 1
         return value
@@ -120,7 +120,7 @@ export class ValueSource {
       const { ofStale } = scope
       const freshMs = ofStale ? Math.min(asked, FRESH_OF_STALE_MS) : asked
       const text = valueToText(name, made)
-      return { text, tags: [...scope.tags], madeAt, freshMs, staleMs, ofStale, since, retryAt: 0 }
+      return { text, tags: [...scope.tags], madeAt, freshMs, staleMs, ofStale, since, isOwn: true, retryAt: 0 }
     } catch (thrown) {
       this.counts.failed += 1
       throw thrown
