@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import type { CachedOptions } from '../../../src/server/stores/cache/cached-read.ts'
+import { limitedRead } from '../../../src/server/stores/cache/value-source.ts'
 import { createDataCache, type DataCacheOptions } from '../../../src/server/stores/cache/data-cache.ts'
 
 function cacheWorld(options: Partial<DataCacheOptions> = {}) {
@@ -57,5 +58,17 @@ describe('names of any length and number', () => {
     const { cache, read } = cacheWorld()
     await read('k', () => 1, { seconds: 60, tags: Array.from({ length: 1_000 }, (_, at) => `tag:${at}`) })
     expect(cache.stats.bytes).toBeGreaterThan(8_000)
+  })
+
+  test('and keys are cut off in messages, which logs keep', async () => {
+    const { read } = cacheWorld()
+    const key = 'a'.repeat(900_000)
+    const short = expect.objectContaining({ message: expect.stringMatching(/^.{200,400}$/) })
+    await expect(read(key, () => read(key, () => 1) as never)).rejects.toEqual(short)
+    await expect(read(key, () => 1, { seconds: 0 })).rejects.toEqual(short)
+    await expect(read(key, () => [Promise.resolve()] as never)).rejects.toEqual(short)
+    await expect(limitedRead(JSON.stringify(key), () => Promise.withResolvers<never>().promise, 1)).rejects.toEqual(
+      short,
+    )
   })
 })

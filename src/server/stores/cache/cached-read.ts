@@ -28,3 +28,10 @@ export interface CacheReader {
   /** Receives errors of a background refresh. */
   failed(thrown: unknown): void
 }
+
+const MOST_SHOWN = 200
+
+/** A key in messages, which logs and reports keep: it may contain a visitor's text. */
+export function shownKey(name: string): string {
+  return name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}…` : name
+}

@@ -15,7 +15,7 @@
  */
 import type { Logger } from 'pino'
 import type { RedisLink } from '../redis-link.ts'
-import type { CachedOptions, CachedRead, CacheKey, CacheReader } from './cached-read.ts'
+import { shownKey, type CachedOptions, type CachedRead, type CacheKey, type CacheReader } from './cached-read.ts'
 import { valueState, type KeptValue } from './kept-value.ts'
 import { DropTimes } from './drop-times.ts'
 import type { LruBounds } from './lru-cache.ts'
@@ -24,7 +24,7 @@ import { currentReadScope, noteUse, type ReadScope } from './read-scope.ts'
 import { createRevalidations, type Revalidations } from './revalidations.ts'
 import type { SharedDrop } from './shared-revalidations.ts'
 import { createSharedValues } from './shared-values.ts'
-import { namedTargets, normalTarget, targetsOfData } from './revalidation-targets.ts'
+import { namedTargets, targetsOfData } from './revalidation-targets.ts'
 import { ValueSource, type NamedCall } from './value-source.ts'
 import { textToValue } from './value-text.ts'
 
@@ -250,7 +250,7 @@ function checked(
   { seconds, staleSeconds = 0, tags = [] }: CachedOptions,
 ): Pick<KeptValue, 'tags' | 'freshMs' | 'staleMs'> {
   const refuse = (what: string): never => {
-    throw new RangeError(`cached(${name}): ${what}`)
+    throw new RangeError(`cached(${shownKey(name)}): ${what}`)
   }
   if (!(seconds > 0 && Number.isFinite(seconds))) refuse(`seconds: ${seconds} is not a number above 0`)
   if (!(staleSeconds >= 0 && Number.isFinite(staleSeconds)))
@@ -258,12 +258,12 @@ function checked(
   const path = tags.find((tag) => tag.startsWith('/'))
   if (path !== undefined)
     refuse(`the tag ${JSON.stringify(path)} begins with a slash; revalidate() would treat it as a path`)
-  return { tags: tags.map(normalTarget), freshMs: seconds * 1_000, staleMs: staleSeconds * 1_000 }
+  return { tags, freshMs: seconds * 1_000, staleMs: staleSeconds * 1_000 }
 }
 
 /** A value that waits for itself would never be made. */
 function refuseCycle(name: string, scope: ReadScope | undefined): void {
   for (let outer = scope; outer !== undefined; outer = outer.parent) {
-    if (outer.name === name) throw new Error(`cached(${name}) was called inside of itself`)
+    if (outer.name === name) throw new Error(`cached(${shownKey(name)}) was called inside of itself`)
   }
 }

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { shownKey } from './cached-read.ts'
 
 /** A read for the cache that is running. */
 export interface ReadScope {
@@ -45,7 +46,7 @@ export function refuseInReadScope(what: string): void {
   const scope = scopes.getStore()
   if (scope === undefined) return
   throw new VisitorInCacheError(
-    `${what} was used inside of cached(${scope.name}): what is made there is given to every visitor. Use it before, and ` +
+    `${what} was used inside of cached(${shownKey(scope.name)}): what is made there is given to every visitor. Use it before, and ` +
       'put everything on which the value depends into the key',
   )
 }

@@ -1,8 +1,9 @@
 import { isControlFlow } from '../../../shared/control-flow.ts'
-import type { CachedRead, CacheReader } from './cached-read.ts'
+import { shownKey, type CachedRead, type CacheReader } from './cached-read.ts'
 import { FRESH_OF_STALE_MS, valueState, type KeptValue } from './kept-value.ts'
 import type { MemoryValue, MemoryValues } from './memory-values.ts'
 import { currentReadScope, withReadScope, type ReadScope } from './read-scope.ts'
+import { normalTarget } from './revalidation-targets.ts'
 import type { Revalidations } from './revalidations.ts'
 import type { SharedValues } from './shared-values.ts'
 import { valueToText } from './value-text.ts'
@@ -82,8 +83,10 @@ export class ValueSource {
   }
 
   /** @param skipStale ignores a stale value of the shared store. */
-  #start(call: NamedCall, skipStale: boolean): Promise<MemoryValue> {
-    const { name, tags } = call
+  #start(given: NamedCall, skipStale: boolean): Promise<MemoryValue> {
+    const { name } = given
+    const tags = given.tags.map(normalTarget)
+    const call = { ...given, tags }
     const since = this.#parts.revalidations.now
     const value = this.#fetchOrMake(call, since, skipStale).finally(() => {
       if (this.#pending.get(name) === pending) this.#pending.delete(name)
@@ -141,7 +144,7 @@ export async function limitedRead<Value>(
   const controller = new AbortController()
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
-    const error = new DOMException(`cached(${name}) has taken longer than ${limitMs} ms`, 'TimeoutError')
+    const error = new DOMException(`cached(${shownKey(name)}) has taken longer than ${limitMs} ms`, 'TimeoutError')
     reject(error)
     controller.abort(error)
   }, limitMs)

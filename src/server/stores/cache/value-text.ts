@@ -8,6 +8,7 @@ import { isJsonValue } from '../../../shared/protocol/hydration-data.ts'
 import { findLostValue } from '../../../shared/protocol/lost-values.ts'
 import { ignoreRejections } from '../../values/find-promises.ts'
 import { createFrameWriter } from '../../../shared/protocol/value-frames.ts'
+import { shownKey } from './cached-read.ts'
 
 /** A value that cannot be kept. */
 export class UncacheableValueError extends Error {
@@ -46,6 +47,6 @@ export function textToValue(text: string): unknown {
 
 function refused(name: string, what: string): UncacheableValueError {
   return new UncacheableValueError(
-    `The value of cached(${name}) holds ${what}. Return plain values, or only the parts that are needed`,
+    `The value of cached(${shownKey(name)}) holds ${what}. Return plain values, or only the parts that are needed`,
   )
 }
