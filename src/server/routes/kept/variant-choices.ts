@@ -16,8 +16,8 @@ interface Asked {
 }
 
 /**
- * The variants of kept pages. Bound: 32 for each route, the least recently asked for go first. Where there is no room, a
- * client with more than a quarter of them makes room for others at once.
+ * The variants of kept pages. Bound: 32 for each route, the least recently asked for go first. If there is no room, a client
+ * with more than a quarter of them makes room for others at once.
  */
 export class VariantChoices {
   /** By result, the least recently asked for first. */
