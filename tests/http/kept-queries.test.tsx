@@ -1,8 +1,9 @@
 /** A kept page that looks at the URL's query while it renders: each visitor gets that of its own query. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { Suspense, type ReactNode } from 'react'
+import { Suspense, use, type ReactNode } from 'react'
 import { expect, test } from 'vitest'
 import { useLocation } from '../../src/client/hooks/use-location.ts'
+import type { VisitorArgs } from '../../src/server/api/loader-types.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { notFound, redirect } from '../../src/shared/control-flow.ts'
 import { statusOf, visit } from '../support/kept-pages.tsx'
@@ -82,4 +83,42 @@ test('a form that was rendered before the page stops counts as a look at the que
   await delay(10)
   expect((await visit(site, '/')).status).toBe(200)
   expect((await stranger).status).toBe(404)
+})
+
+test.for([
+  ['a cookie', (args: VisitorArgs) => ({ name: args.context.cookie('visitor') ?? 'nobody' })],
+  ['the address', (args: VisitorArgs) => ({ name: `${args.context.address} ${args.context.cookie('visitor')}` })],
+  ['what fails for strangers', (args: VisitorArgs) => ({ name: args.context.cookie('visitor') ?? notFound() })],
+] as const)('what a slot alone reads of the query is its own after the first time, beside %s', async ([, visitor]) => {
+  const Slot = ({ of, search }: { of: Promise<{ name: string }>; search: { page?: string } }) => {
+    const { name } = use(of)
+    return <b>{name === 'nobody' ? 'visitor nobody' : `visitor on ${search.page ?? 'no page'}`}</b>
+  }
+  type Shown = { data: { visitor: Promise<{ name: string }> }; search: { page?: string } }
+  const Page = ({ data, search }: Shown) => (
+    <Suspense fallback="…">
+      <Slot of={data.visitor} search={search} />
+    </Suspense>
+  )
+  const site = tinyApp({
+    routes: {
+      '/': {
+        cache: 'shared',
+        page: page(Page as never),
+        loader: moduleOf({ loader: () => ({}), visitor: visitor as never }),
+      },
+    },
+  })
+  const ask = async (path: string, as?: string) => {
+    const answer = await visit(site, path, as === undefined ? {} : { Cookie: `visitor=${as}` })
+    return /visitor (?:on [\w ]+|nobody)/.exec(answer.text.replaceAll('<!-- -->', ''))?.[0]
+  }
+  await ask('/?gclid=1')
+  await ask('/?page=1', 'ann')
+  for (const page of ['2', '3', '2']) {
+    expect(await ask(`/?page=${page}&gclid=${page}`, 'ann')).toBe(`visitor on ${page}`)
+  }
+  expect(await ask('/?gclid=2', 'ann')).toBe('visitor on no page')
+  const again = await visit(site, '/?page=2&gclid=9', { Cookie: 'visitor=bob' })
+  expect([statusOf(again), again.text]).toEqual([expect.stringContaining('hit'), expect.stringContaining('on 2')])
 })

@@ -68,6 +68,7 @@ export class DocumentMaking {
   constructor(asked: AskedDocument, reads = new VisitorReads()) {
     this.asked = asked
     this.reads = reads
+    this.uses.join(reads.search)
   }
 
   /** Notes why it cannot be kept; the first reason counts. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { parseCookie } from 'cookie'
 import type { OpensSessions } from '../secrets/sealed-cookie.ts'
+import { SearchUses } from '../stores/cache/document-names.ts'
 
 const MOST_COOKIES = 32 // names; a page that asks for more, as by its params, may depend on any cookie
 const LONGEST_NAME = 200 // characters, of a cookie; a longer one is what a visitor has sent
@@ -13,6 +14,8 @@ const HARMLESS: ReadonlySet<string> = new Set(['session', 'origin'])
 
 /** What the functions `visitor` of a page have ever read of those who visit it. */
 export class VisitorReads {
+  /** The search params that components in slots have read. No shared render shows that: it has the slots of a stranger. */
+  readonly search = new SearchUses()
   readonly #cookies = new Set<string>()
   readonly #kinds = new Set<OpensSessions>()
   readonly #listeners = new Set<() => void>()

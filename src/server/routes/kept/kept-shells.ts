@@ -1,6 +1,7 @@
 import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import { viewModules, type RouteView } from '../../../client/react/route-view.ts'
 import type { OpenPromise } from '../../../shared/protocol/value-frames.ts'
+import type { RawSearch } from '../../../shared/raw-search.ts'
 import type { ServerModule } from '../../api/loader-types.ts'
 import { mainOrigin } from '../../http/public-origins.ts'
 import type { RequestContext } from '../../request/context.ts'
@@ -8,7 +9,9 @@ import { sessionsAfter } from '../../request/noted-sessions.ts'
 import { VisitorContext } from '../../request/visitor-context.ts'
 import { VisitorReads } from '../../request/visitor-reads.ts'
 import type { KeptDocument } from '../../stores/cache/document-cache.ts'
+import type { AskedDocument } from '../../stores/cache/document-names.ts'
 import type { StoredPage, StoredShell, StoredValues } from '../../stores/cache/stored-shell.ts'
+import { trackSearch, type SearchListener } from '../../values/track-search.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
 import { serverParts } from '../load/segment-loaders.ts'
 import { startVisitors } from '../load/start-visitors.ts'
@@ -36,7 +39,7 @@ export interface KeptShells {
 
 /** Creates the answers with slots. */
 export function createKeptShells(parts: PageParts): KeptShells {
-  const { modules, config, renderer } = parts
+  const { modules, config, renderer, documents } = parts
   /** By key. Bound: one entry per route. */
   const reads = new Map<string, VisitorReads>()
   return {
@@ -46,7 +49,7 @@ export function createKeptShells(parts: PageParts): KeptShells {
       return known
     },
     has: (page) => hasSlots(page, modules),
-    async serve({ page, context, data: asked }, { kept, shell, status }) {
+    async serve({ page, context, data: asked, asked: document }, { kept, shell, status }) {
       if (!(await hasPlace(parts, page, context, asked))) return true
       const { route, params } = page
       await modules.load([...serverParts(route).modules, ...viewModules(route)])
@@ -62,12 +65,38 @@ export function createKeptShells(parts: PageParts): KeptShells {
         startSlots({ page, values: shell.values, stored, ids: asked?.ids }, modules, context)
       if (asked !== undefined) await asked.withSlots(shell, start(), about)
       else {
-        const view: RouteView = { chain: route.chain, params, ...stored, origin: mainOrigin(config.origins) }
+        const search = watchedSearch(document, stored, shell, (note) => {
+          if (context.audience.reads !== undefined) note(context.audience.reads.search)
+          documents.remove(document)
+        })
+        const origin = mainOrigin(config.origins)
+        const view: RouteView = { chain: route.chain, params, data: stored.data, search, origin }
         renderer.resume({ shell, view, about, start }, context)
       }
       return true
     },
   }
+}
+
+/**
+ * The search params of a shell for components in its slots. If they read one that the URL has and the shell does not, the
+ * document is another one from now on; this visitor gets what the shell says, because the browser starts with that.
+ * @param learn receives what to note of the page.
+ */
+function watchedSearch(
+  { search: own }: AskedDocument,
+  { search }: StoredPage,
+  { isParsed }: StoredShell,
+  learn: (note: (uses: SearchListener) => void) => void,
+): unknown {
+  if (isParsed) return search
+  const kept = search as RawSearch
+  const isMissing = (key: string): boolean => Object.hasOwn(own, key) && !Object.hasOwn(kept, key)
+  if (!Object.keys(own).some(isMissing)) return search
+  return trackSearch(kept, {
+    useParam: (key) => void (isMissing(key) && learn((uses) => uses.useParam(key))),
+    useAll: () => learn((uses) => uses.useAll()),
+  })
 }
 
 async function hasPlace(
