@@ -80,7 +80,7 @@ export function createKeptShells(parts: PageParts): KeptShells {
 
 /**
  * The search params of a shell for components in its slots. If they read one that the URL has and the shell does not, the
- * document is another one from now on; this visitor gets what the shell says, because the browser starts with that.
+ * document differs from now on; this visitor gets what the shell says, because the browser starts with that.
  * @param learn receives what to note of the page.
  */
 function watchedSearch(
