@@ -233,7 +233,10 @@ test('H3 H18 bodies that are begun and never ended hold so much together, and ke
   await expect.poll(() => refused.length, { timeout: GONE_MS }).toBeGreaterThanOrEqual(COUNT - 70)
   expect(new Set(refused.map(String))).toEqual(new Set(['503,1']))
   expect((await site.probe()).arrayBuffers).toBeLessThan(before.arrayBuffers + 90_000_000)
-  expect((await site.post(FORM, `name=&message=${'a'.repeat(10_000)}`)).status).toBe(422)
+  // What is just being refused still holds the part that has come.
+  const small = `name=&message=${'a'.repeat(10_000)}`
+  await expect.poll(async () => (await site.post(FORM, small)).status, { timeout: GONE_MS }).toBe(422)
+  expect(refused.length).toBeLessThan(COUNT) // the others are held
   for (const { socket } of connections) socket.resetAndDestroy()
   const large = `name=&message=${'a'.repeat(1_000_000)}`
   await expect.poll(async () => (await site.post(FORM, large)).status, { timeout: GONE_MS }).toBe(422)
