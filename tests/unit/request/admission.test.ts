@@ -58,6 +58,25 @@ test('as many documents are admitted at once as there are places, and the next o
   expect([admission.pending, admission.waiting]).toEqual([1, 0])
 })
 
+test('the second turn of a page for all is in no line of a client', () => {
+  const lines: string[] = []
+  const turns = {
+    take: ({ client }: { client: string }) => (lines.push(client), 'now'),
+    longestWaitMs: () => 0,
+    number: 1,
+    waiting: 0,
+  }
+  const admission = createAdmission({ limit: 9, turns: turns as never })
+  for (const making of [undefined, {}]) {
+    const { context } = fakeRequest('document', '192.0.2.200')
+    Object.assign(context, { making })
+    void admission.turn(context)
+    Object.assign(context, { place: {} })
+    void admission.turn(context, true)
+  }
+  expect(lines).toEqual(['192.0.2.200', '192.0.2.200', '192.0.2.200', 'all'])
+})
+
 test.for([
   [1, 1],
   [2, 1],

@@ -60,6 +60,9 @@ export interface Admission {
   readonly waiting: number
 }
 
+/** The line of pages for all that have begun. */
+const FOR_ALL = 'all'
+
 /** Options of admission. */
 interface AdmissionOptions {
   /** Places, at least 1. */
@@ -161,7 +164,7 @@ export function createAdmission({
   function takeTurn(context: RequestContext, kind: Pick<TurnRequest, 'loaded' | 'isDue'>): Promise<Turn> | undefined {
     const turn = turns.take({
       requestClass: classOf(context),
-      client: clientKey(context.clientAddress.address),
+      client: lineOf(context, kind.loaded),
       isGone: () => isGone(context),
       ...kind,
     })
@@ -208,6 +211,14 @@ function holdUntilMade(context: RequestContext, unread: UnreadAnswers, give: () 
   }
   context.place.noteUnread = leave
   context.onFinish(leave)
+}
+
+/**
+ * The line in which a request waits for its turn. Others wait for a page for all that has begun: in the line of whoever
+ * began it, that one's other requests would come first.
+ */
+function lineOf({ making, clientAddress }: RequestContext, loaded = false): string {
+  return loaded && making !== undefined ? FOR_ALL : clientKey(clientAddress.address)
 }
 
 /** Whether nobody waits for the answer any more. */

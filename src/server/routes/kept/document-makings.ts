@@ -131,6 +131,8 @@ export class DocumentMakings {
   async renew(visit: Visit): Promise<void> {
     if (this.of(visit) !== undefined) return
     const { making, answer } = await this.begin(visit).made
+    // It is refused before what is not a prefetch, and says nothing of the page.
+    if (making.isPrefetch && answer?.status === 503) return
     if (making.reason === FAILED) return this.#documents.postpone(visit.asked)
     if (making.reason !== undefined || making.kept !== undefined || making.isDropped) return
     if (answer !== undefined && answer.status < 500) this.#documents.remove(visit.asked)
