@@ -1,5 +1,5 @@
 import { NotedSessions } from './noted-sessions.ts'
-import type { VisitorReads } from './visitor-reads.ts'
+import type { LearnedSlots } from './learned-slots.ts'
 
 /** For whom an answer is, as noted by what has looked at the visitor. Caches and browsers keep the answer accordingly. */
 export class Audience {
@@ -23,8 +23,8 @@ export class Audience {
   /** Those that functions `visitor` get because they are opened before these run; by kind. */
   openedAhead: ReadonlyMap<object, Promise<unknown>> | undefined = undefined
 
-  /** Notes what functions `visitor` read; absent unless the page is kept. */
-  reads: VisitorReads | undefined = undefined
+  /** Learns from slots; absent unless the page is kept. */
+  learned: LearnedSlots | undefined = undefined
 
   /** Notes for which session of a kind the answer is made. */
   noteSession(...noted: Parameters<NotedSessions['note']>): void {

@@ -6,7 +6,8 @@ import type { DocumentLifetime } from '../stores/cache/document-lifetime.ts'
 import { FRESH_OF_STALE_MS } from '../stores/cache/kept-value.ts'
 import { RequestAborted } from './request-aborted.ts'
 import { SharedReads } from './shared-reads.ts'
-import { VisitorReads } from './visitor-reads.ts'
+import { LearnedSlots } from './learned-slots.ts'
+import { VisitorReads } from '../stores/cache/visitor-reads.ts'
 import { SearchUses, type AskedDocument } from '../stores/cache/document-names.ts'
 
 /** In seconds. */
@@ -40,12 +41,10 @@ export class DocumentMaking {
   stack: string | undefined = undefined
   /** The search params that its render reads. */
   readonly uses = new SearchUses()
-  /** The document, once it is made and not dropped meanwhile. */
+  /** The document, once it is made; perhaps dropped meanwhile. */
   kept: KeptDocument | undefined = undefined
   /** The data of its page, once its loaders are done; does not reject. `undefined` if it cannot be for all. */
   data: Promise<MadeData | undefined> | undefined = undefined
-  /** The document was made, and dropped while it was. */
-  isDropped = false
   /** Asked once it has its place and turn: `false` if another making of the document had one before. */
   mayBegin: () => boolean = () => true
   isOvertaken = false
@@ -56,7 +55,8 @@ export class DocumentMaking {
   /** Called when it ends without a document. */
   onLeave: () => void = () => undefined
   /** What the functions `visitor` of the page read. */
-  readonly reads: VisitorReads
+  readonly reads = new VisitorReads()
+  readonly learned: LearnedSlots
   /** Of `context.once` in those functions: what they read of their visitor does not end the making, as it does in a loader. */
   readonly visitorReads = new SharedReads()
   /** By segment id: what `visitor` gives to one of whom nothing is known. */
@@ -65,10 +65,10 @@ export class DocumentMaking {
   #lifetime: DocumentLifetime = lifetimeOf()
   #usedStale = false
 
-  constructor(asked: AskedDocument, reads = new VisitorReads()) {
+  constructor(asked: AskedDocument, learned = new LearnedSlots()) {
     this.asked = asked
-    this.reads = reads
-    this.uses.join(reads.search)
+    this.learned = learned
+    this.uses.join(learned.search)
   }
 
   /** Notes why it cannot be kept; the first reason counts. */
@@ -94,12 +94,6 @@ export class DocumentMaking {
   leave(reason: string): never {
     this.giveUp(reason)
     throw new RequestAborted('gone')
-  }
-
-  /** Takes what the cache has made of the document. */
-  take(kept: KeptDocument | undefined): void {
-    this.kept = kept
-    this.isDropped = kept === undefined
   }
 
   /** Adds a segment. */

@@ -12,9 +12,8 @@ import type { RateLimit, RateLimitResult } from '../stores/rate-cells.ts'
 import { applicationKey } from '../stores/rate-limits.ts'
 import type { SessionStore } from '../stores/session-store.ts'
 import type { Audience } from './audience.ts'
+import type { DocumentMaking } from './document-making.ts'
 import type { NotedSessions } from './noted-sessions.ts'
-import type { SharedReads } from './shared-reads.ts'
-import type { VisitorReads } from './visitor-reads.ts'
 
 /** A function `visitor` has tried to decide about the answer. */
 export class VisitorAnswerError extends Error {
@@ -47,9 +46,9 @@ interface VisitorRequest {
     readonly sessions: SessionStore
     now(): number
   }
-  readonly audience: Pick<Audience, 'noteSession' | 'openedAhead' | 'reads'>
+  readonly audience: Pick<Audience, 'noteSession' | 'openedAhead' | 'learned'>
   /** Set in the making of a document: the visitor is one of whom nothing is known. */
-  readonly making: { readonly reads: VisitorReads; readonly visitorReads: SharedReads } | undefined
+  readonly making: Pick<DocumentMaking, 'reads' | 'learned' | 'visitorReads'> | undefined
   /** That of the loaders. */
   readonly loaderContext: LoaderContext
   limit(key: string, limit: RateLimit): Promise<RateLimitResult>
@@ -134,7 +133,7 @@ export class VisitorContext implements LoaderContext {
   lookAtSession(kind: OpensSessions): Promise<never> | undefined {
     refuseInReadScope('a session')
     const { audience, making } = this.#request
-    ;(making ?? audience).reads?.noteKind(kind)
+    ;(making ?? audience).learned?.noteKind(kind)
     return audience.openedAhead?.get(kind) as Promise<never> | undefined
   }
 
@@ -187,7 +186,6 @@ export class VisitorContext implements LoaderContext {
 
   #note(what: string): void {
     refuseInReadScope(what)
-    const { audience, making } = this.#request
-    ;(making ?? audience).reads?.note(what)
+    this.#request.making?.reads.note(what)
   }
 }

@@ -5,7 +5,7 @@ import request from 'supertest'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { LoaderArgs, VisitorArgs } from '../../../src/server/api/loader-types.ts'
-import { VisitorReads } from '../../../src/server/request/visitor-reads.ts'
+import { VisitorReads } from '../../../src/server/stores/cache/visitor-reads.ts'
 import { defineStoredSession } from '../../../src/server/secrets/define-stored-session.ts'
 import { statusOf, visit } from '../../support/kept-pages.tsx'
 import { nameInCookie, slotOf, slotted } from '../../support/kept-shells.tsx'
@@ -120,6 +120,28 @@ test.for([
   }
   expect((await visit(site, '/', ANN)).headers['cache-control']).toMatch(/^private/)
 })
+
+test.for([
+  ['one URL', '/?near=1', {}],
+  ['a visitor who is signed in', '/', ANN],
+] as const)(
+  '%s, for which visitor reads the address, leaves the page of all others as it is',
+  async ([, url, headers]) => {
+    const { route } = slotted(({ search, context }) => {
+      const isNear = search['near'] !== undefined || context.cookie('visitor') !== undefined
+      return { name: isNear && context.address !== '' ? 'near' : 'nobody' }
+    })
+    const site = tinyApp({ routes: { '/': route } })
+    const { headers: before } = await visit(site)
+    expect([before['cache-control'], before['etag']]).toEqual(['public, no-cache', expect.any(String)])
+    for (let round = 0; round < 2; round += 1) {
+      const own = await visit(site, url, headers)
+      expect([slotOf(own), own.headers['cache-control']]).toEqual(['near', 'private, no-cache'])
+      const { headers: after } = await visit(site)
+      expect([after['cache-control'], after['etag']]).toEqual(['public, no-cache', before['etag']])
+    }
+  },
+)
 
 test('names of cookies that visitors choose are noted in a bounded number', () => {
   const reads = new VisitorReads()

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { RequestServices } from '../../../src/server/request/context.ts'
 import { RequestContext } from '../../../src/server/request/context.ts'
-import { VisitorReads } from '../../../src/server/request/visitor-reads.ts'
+import { LearnedSlots } from '../../../src/server/request/learned-slots.ts'
+import { VisitorReads } from '../../../src/server/stores/cache/visitor-reads.ts'
 import { VariantChoices } from '../../../src/server/routes/kept/variant-choices.ts'
 import type { OpensSessions } from '../../../src/server/secrets/sealed-cookie.ts'
 import { createRouteTable } from '../../../src/shared/route-table.ts'
@@ -65,8 +66,8 @@ describe('10,000 values', () => {
   })
 
   test('of kinds of sessions that are declared for each request are 16', () => {
-    const reads = new VisitorReads()
-    for (let n = 0; n < 10_000; n += 1) reads.noteKind({ open: async () => n } satisfies OpensSessions)
-    expect(reads.kinds).toHaveLength(16)
+    const learned = new LearnedSlots()
+    for (let n = 0; n < 10_000; n += 1) learned.noteKind({ open: async () => n } satisfies OpensSessions)
+    expect(learned.kinds).toHaveLength(16)
   })
 })

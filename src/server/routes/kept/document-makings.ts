@@ -22,6 +22,10 @@ export interface Visit {
   readonly data: AskedData | undefined
   /** Makings that it has waited for. */
   round: number
+  /** `DocumentCache.now` when it came. */
+  readonly since: number
+  /** What it waited for last began after it came, and may be sent although it is dropped. */
+  takesDropped: boolean
 }
 
 /** How a request for the data of a page is answered. */
@@ -134,7 +138,7 @@ export class DocumentMakings {
     // It is refused before what is not a prefetch, and says nothing of the page.
     if (making.isPrefetch && answer?.status === 503) return
     if (making.reason === FAILED) return this.#documents.postpone(visit.asked)
-    if (making.reason !== undefined || making.kept !== undefined || making.isDropped) return
+    if (making.reason !== undefined || making.kept !== undefined) return
     if (answer !== undefined && answer.status < 500) this.#documents.remove(visit.asked)
     else this.#documents.postpone(visit.asked)
   }

@@ -92,7 +92,7 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
     if (!(body instanceof Promise)) return void send(body)
     return body.then((coded) => {
       if (context.aborted !== undefined) return undefined
-      return kept.isDropped ? again(visit) : send(coded)
+      return kept.isDropped && !visit.takesDropped ? again(visit) : send(coded)
     })
   }
 
@@ -124,7 +124,9 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
     // The query decides about documents, and it may have become known only now how.
     if (uses.nameOf(asked) !== uses.nameOf(making.asked)) return again(visit)
     if (making.reason !== undefined) return servePrivately(parts, visit, making.reason)
-    if (making.isDropped || (kept === undefined ? documents.hasDropped(since) : kept.isDropped)) return again(visit)
+    // An answer of its own would be begun now, and others may drop it, too, before it is sent.
+    visit.takesDropped = visit.round === MOST_ROUNDS - 1 && since >= visit.since
+    if (!visit.takesDropped && (kept?.isDropped ?? documents.hasDropped(since))) return again(visit)
     if (kept !== undefined) {
       return sendFound(visit, kept, { kind: 'miss', ttl: ttlOf(kept), collapsed, stored: kept.isStored })
     }
@@ -138,14 +140,18 @@ export function createKeptPages(parts: PageParts & { readonly log: Logger }): Ke
 
   return {
     serve(page, context, data) {
-      const visit: Visit = { page, asked: askedPage(page, context), context, data, round: 0 }
-      context.audience.reads = shells.readsOf(page)
+      const visit = newVisit({ page, asked: askedPage(page, context), context, data }, documents.now)
+      context.audience.learned = shells.learnedOf(page)
       const answer = (reason: string | undefined): Promise<void> | undefined =>
         reason === undefined ? serveFound(visit) : servePrivately(parts, visit, reason)
       const reason = bypassOf(visit, documents.isHearing, shells) ?? choices.choose(page.route, context)
       return reason instanceof Promise ? reason.then(answer) : answer(reason)
     },
   }
+}
+
+function newVisit(request: Omit<Visit, 'round' | 'since' | 'takesDropped'>, since: number): Visit {
+  return { ...request, round: 0, since, takesDropped: false }
 }
 
 function servePrivately(parts: PageParts, { page, context, data }: Visit, reason: string): Promise<void> | undefined {
@@ -157,9 +163,9 @@ function servePrivately(parts: PageParts, { page, context, data }: Visit, reason
 }
 
 /** The shell for a visitor of whom the page reads something, or why there is none; `undefined` for all others. */
-function slotsFor({ context, data }: Visit, { slots, isWhole }: KeptDocument): KeptDocument['slots'] {
+function slotsFor({ context, data }: Visit, { slots, isWhole, reads }: KeptDocument): KeptDocument['slots'] {
   const { headers } = context.req
-  const isForAll = data === undefined && isWhole && context.audience.reads?.concern(headers) !== true
+  const isForAll = data === undefined && isWhole && reads?.concern(headers) !== true
   if (slots === undefined || isForAll) return undefined
   return isCrawler(headers['user-agent']) ? { reason: 'crawler' } : slots
 }

@@ -7,7 +7,7 @@ import { mainOrigin } from '../../http/public-origins.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { sessionsAfter } from '../../request/noted-sessions.ts'
 import { VisitorContext } from '../../request/visitor-context.ts'
-import { VisitorReads } from '../../request/visitor-reads.ts'
+import { LearnedSlots } from '../../request/learned-slots.ts'
 import type { KeptDocument } from '../../stores/cache/document-cache.ts'
 import type { AskedDocument } from '../../stores/cache/document-names.ts'
 import type { StoredPage, StoredShell, StoredValues } from '../../stores/cache/stored-shell.ts'
@@ -29,8 +29,8 @@ interface FoundShell {
 
 /** Answers visitors of kept pages with slots of their own. */
 export interface KeptShells {
-  /** What the functions `visitor` of a page have read so far. */
-  readsOf(page: MatchedRoute): VisitorReads
+  /** What the slots of a route have shown so far. */
+  learnedOf(page: MatchedRoute): LearnedSlots
   /** Whether a page has something of its visitors. */
   has(page: MatchedRoute): Promise<boolean>
   /** @returns `false` if the page was dropped before it could be sent. Does not reject. */
@@ -41,22 +41,23 @@ export interface KeptShells {
 export function createKeptShells(parts: PageParts): KeptShells {
   const { modules, config, renderer, documents } = parts
   /** By key. Bound: one entry per route. */
-  const reads = new Map<string, VisitorReads>()
+  const learned = new Map<string, LearnedSlots>()
   return {
-    readsOf({ route }) {
-      const known = reads.get(route.key) ?? new VisitorReads()
-      reads.set(route.key, known)
+    learnedOf({ route }) {
+      const known = learned.get(route.key) ?? new LearnedSlots()
+      learned.set(route.key, known)
       return known
     },
     has: (page) => hasSlots(page, modules),
-    async serve({ page, context, data: asked, asked: document }, { kept, shell, status }) {
+    async serve(visit, { kept, shell, status }) {
+      const { page, context, data: asked, asked: document } = visit
       if (!(await hasPlace(parts, page, context, asked))) return true
       const { route, params } = page
       await modules.load([...serverParts(route).modules, ...viewModules(route)])
       const stored = await shell.values.read()
       if (asked !== undefined) await openAhead(page, context)
       if (context.aborted !== undefined) return true
-      if (kept.isDropped) return false
+      if (kept.isDropped && !visit.takesDropped) return false
       context.audience.guarded = true // no cache sends it to others, whatever header the cache uses
       context.startDeadline(config.renderTimeoutMs)
       context.record.cache = statusText(status)
@@ -66,7 +67,7 @@ export function createKeptShells(parts: PageParts): KeptShells {
       if (asked !== undefined) await asked.withSlots(shell, start(), about)
       else {
         const search = watchedSearch(document, stored, shell, (note) => {
-          if (context.audience.reads !== undefined) note(context.audience.reads.search)
+          if (context.audience.learned !== undefined) note(context.audience.learned.search)
           documents.remove(document)
         })
         const origin = mainOrigin(config.origins)
@@ -126,7 +127,7 @@ interface StoredSlots {
  */
 async function openAhead({ route }: MatchedRoute, context: RequestContext): Promise<void> {
   const { audience } = context
-  const { kinds = [] } = audience.reads ?? {}
+  const { kinds = [] } = audience.learned ?? {}
   if (kinds.length === 0 || audience.openedAhead !== undefined) return
   const own = new VisitorContext(context, `visitor of ${route.pattern}`)
   const opened = new Map(kinds.map((kind) => [kind, (async () => kind.open(own))()]))

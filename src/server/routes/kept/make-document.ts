@@ -38,7 +38,7 @@ export function createDocumentMaker(parts: PageParts & { readonly log: Logger })
   async function make(...[page, asked, first, mayBegin]: Parameters<DocumentMaker>): Promise<MadeAnswer> {
     const { clientAddress, pathname, search, services, reporter } = first
     const route = page.route.pattern
-    const making = new DocumentMaking(asked, first.audience.reads)
+    const making = new DocumentMaking(asked, first.audience.learned)
     making.mayBegin = mayBegin
     making.isAbandoned = () => first.aborted !== undefined
     making.isPrefetch = first.prefetch
@@ -77,8 +77,7 @@ export function createDocumentMaker(parts: PageParts & { readonly log: Logger })
       if (valueIndex(answer.headers, 'set-cookie') !== -1) making.note('set-cookie')
       else if (vary !== -1 && answer.headers[vary] !== 'Accept-Encoding') making.note('vary')
     }
-    if (answer === undefined && making.kept === undefined && !making.isDropped && !making.isOvertaken)
-      making.note('failed')
+    if (answer === undefined && making.kept === undefined && !making.isOvertaken) making.note('failed')
     return { making, answer }
   }
 

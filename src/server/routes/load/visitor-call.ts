@@ -71,8 +71,8 @@ class Arguments implements VisitorArgs {
 
   get request(): Request {
     const { context } = this.#call
-    const { making, audience } = context
-    ;(making ?? audience).reads?.note('request')
+    const { making } = context
+    making?.reads.note('request')
     return making === undefined ? context.request : toWebRequest(context)
   }
 

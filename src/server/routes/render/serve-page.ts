@@ -187,9 +187,9 @@ export async function showPage(
         const { pathname } = context
         const asked = making?.asked ?? askedDocument(page, context)
         const used = making?.usesSoFar ?? uses
-        const data = making?.data
-        const kept = documents.keep({ asked, uses: used, document, data, tags, since, pathname, client })
-        making?.take(kept)
+        const { data, reads } = making ?? {}
+        const kept = documents.keep({ asked, uses: used, reads, document, data, tags, since, pathname, client })
+        if (making !== undefined) making.kept = kept
       },
       searchForAll(namesQuery) {
         if (namesQuery) uses.useAll()

@@ -17,6 +17,7 @@ import type { DocumentLifetime } from './document-lifetime.ts'
 import { KeptBody } from './kept-body.ts'
 import { createDocumentNames, type AskedDocument, type SearchUses } from './document-names.ts'
 import { createLruCache, type LruBounds } from './lru-cache.ts'
+import type { VisitorReads } from './visitor-reads.ts'
 import type { StoredShell } from './stored-shell.ts'
 import type { Droppable } from './revalidations.ts'
 
@@ -49,6 +50,8 @@ interface MadeDocument extends Droppable {
   /** The search params that it depends on. */
   readonly uses: SearchUses
   readonly document: SentDocument
+  /** As in `KeptDocument`. */
+  readonly reads?: VisitorReads | undefined
   /** As in `DocumentFacts`. */
   readonly data?: Promise<DocumentData | undefined> | undefined
   readonly pathname: string
@@ -68,11 +71,8 @@ export interface DocumentCacheStats {
 export interface DocumentCache {
   /** For `Droppable.since`: read it before rendering begins. */
   readonly now: number
-  /**
-   * Keeps a document, unless it is too large.
-   * @returns `undefined` if it is already revalidated.
-   */
-  keep(made: MadeDocument): KeptDocument | undefined
+  /** Keeps a document, unless it is too large or already revalidated: then only those who wait for it get it. */
+  keep(made: MadeDocument): KeptDocument
   /** Finds a document to send instead of a refusal. */
   take(asked: AskedDocument): KeptDocument | undefined
   /** Finds a document, or why there is none. */
@@ -124,15 +124,14 @@ export function createDocumentCache(
       return services.data.isHearing
     },
     keep(made) {
-      const { asked, uses, tags, since, client, pathname, data } = made
-      if (services.data.revalidations.concern(made, pathname)) return undefined
+      const { asked, uses, reads, tags, since, client, pathname, data } = made
       const { lifetime, etag, content, encoded, hasDefaultCaching = false, slots, isWhole = true } = made.document
       const key = names.learn(asked, uses, client ?? '')
       const same = isWhole ? entries.get(key, etag) : undefined
       const { headers, body } = content()
       const document = new KeptBody(headers, etag, body, same)
       reasons.delete(key)
-      const facts = { key, tags, since, client, pathname, lifetime, hasDefaultCaching, slots, isWhole, encoded }
+      const facts = { key, tags, since, client, pathname, lifetime, hasDefaultCaching, slots, isWhole, reads, encoded }
       return entries.keep({ ...facts, document, data: isWhole ? data : undefined })
     },
     take(asked) {

@@ -5,6 +5,7 @@ import { DocumentExtras, type Extra } from './document-extras.ts'
 import type { DocumentLifetime } from './document-lifetime.ts'
 import type { KeptBody } from './kept-body.ts'
 import { isOfFuture } from './kept-value.ts'
+import type { VisitorReads } from './visitor-reads.ts'
 import { createLruCache, type LruBounds, type LruCache } from './lru-cache.ts'
 import { bytesOfTags, settleEntries, type Droppable } from './revalidations.ts'
 import { shellBytes, type StoredShell } from './stored-shell.ts'
@@ -35,7 +36,9 @@ export interface KeptDocument {
   readonly slots: StoredShell | UnkeptDocument | undefined
   /** Whether it has a body, for visitors of whom nothing is known. */
   readonly isWhole: boolean
-  /** Whether it is in the cache: it is not if it is too large. */
+  /** What the functions `visitor` of its page read; absent for a copy of what a visitor got. */
+  readonly reads: VisitorReads | undefined
+  /** Whether it is in the cache: it is not if it is too large, or was dropped while it was made. */
   readonly isStored: boolean
   /** It has been revalidated. */
   readonly isDropped: boolean
@@ -81,6 +84,7 @@ export interface DocumentFacts extends Omit<Droppable, 'settled'> {
   readonly hasDefaultCaching: boolean
   readonly slots: StoredShell | UnkeptDocument | undefined
   readonly isWhole: boolean
+  readonly reads: VisitorReads | undefined
   readonly document: KeptBody
   /** The coding in which it was sent, if any. */
   readonly encoded?: readonly [Encoding, Buffer] | undefined
@@ -162,6 +166,10 @@ class FoundDocument implements KeptDocument {
     return this.#entry.isWhole
   }
 
+  get reads(): KeptDocument['reads'] {
+    return this.#entry.reads
+  }
+
   get freshMs(): number {
     return this.#entry.lifetime.freshMs
   }
@@ -224,12 +232,12 @@ export class DocumentEntries {
     return document?.etag === etag ? document : undefined
   }
 
-  /** Keeps a document that is made now, unless it is too large. */
+  /** Keeps a document that is made now, unless it is too large or dropped. */
   keep({ encoded, ...facts }: DocumentFacts): KeptDocument {
     this.#hearOfTags()
     if (encoded !== undefined) facts.document.add(...encoded, { extras: this.#extras, address: facts.client ?? '' })
     const entry: Entry = { ...facts, madeAt: this.#now(), answers: new Map(), retryAt: 0 }
-    const isStored = this.#put(entry)
+    const isStored = !this.#isDropped(entry) && this.#put(entry)
     void facts.data?.then((data) => {
       entry.data = data
       if (this.#entries.get(entry.key) === entry) this.#put(entry)
@@ -303,8 +311,8 @@ export class DocumentEntries {
 }
 
 /** Without the shell, which has a bound of its own. */
-function bytesOf({ key, tags, document, data }: Entry): number {
-  let bytes = ENTRY_BYTES + key.length + bytesOfTags(tags) + document.plain.length
+function bytesOf({ key, tags, document, data, reads }: Entry): number {
+  let bytes = ENTRY_BYTES + key.length + bytesOfTags(tags) + (reads?.bytes ?? 0) + document.plain.length
   if (data === undefined || data instanceof Promise) return bytes
   for (const segment of data.segments.values()) {
     if (typeof segment === 'string') bytes += segment.length

@@ -1,23 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { parseCookie } from 'cookie'
-import type { OpensSessions } from '../secrets/sealed-cookie.ts'
-import { SearchUses } from '../stores/cache/document-names.ts'
 
 const MOST_COOKIES = 32 // names; a page that asks for more, as by its params, may depend on any cookie
 const LONGEST_NAME = 200 // characters, of a cookie; a longer one is what a visitor has sent
-const MOST_KINDS = 16 // of sessions: an application that declares one for each request fills no memory
+const NAME_BYTES = 50
 const COOKIE = 'cookie '
 const HOST_PREFIX = '__Host-'
 
 /** What says nothing yet: a session's cookies follow, and each host has its own documents. */
 const HARMLESS: ReadonlySet<string> = new Set(['session', 'origin'])
 
-/** What the functions `visitor` of a page have ever read of those who visit it. */
+/**
+ * What the functions `visitor` of a page read of a visitor of whom nothing is known, while a document of it was made. One
+ * who has nothing of that is like this stranger to them: they read no more of him, and he gets the document.
+ */
 export class VisitorReads {
-  /** The search params that components in slots have read. No shared render shows that: it has the slots of a stranger. */
-  readonly search = new SearchUses()
   readonly #cookies = new Set<string>()
-  readonly #kinds = new Set<OpensSessions>()
   readonly #listeners = new Set<() => void>()
   #isOfAll = false
   #isOfAnyCookie = false
@@ -27,20 +25,16 @@ export class VisitorReads {
     return this.#isOfAll
   }
 
-  /** The kinds of sessions that were opened. */
-  get kinds(): readonly OpensSessions[] {
-    return [...this.#kinds]
-  }
-
-  /** Notes that a session of a kind was opened. */
-  noteKind(kind: OpensSessions): void {
-    this.#kinds.add(kind)
-    for (const oldest of this.#kinds) if (this.#kinds.size > MOST_KINDS) this.#kinds.delete(oldest)
+  /** About what its names take. */
+  get bytes(): number {
+    let bytes = 0
+    for (const name of this.#cookies) bytes += name.length + NAME_BYTES
+    return bytes
   }
 
   /**
    * Calls back once `isOfAll` is true.
-   * @returns removes the listener: this object lives as long as the process.
+   * @returns removes the listener: this object lives as long as the document.
    */
   onOfAll(listener: () => void): () => void {
     if (this.#isOfAll) listener()
