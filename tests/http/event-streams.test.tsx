@@ -376,9 +376,15 @@ describe('a stream that names targets of revalidate', () => {
   })
 })
 
-test.for([{ heartbeatSeconds: 0 }, { heartbeatSeconds: 3_601 }, { bufferBytes: 0 }, { bufferBytes: Infinity }])(
-  'options such as %j are the mistake of the handler',
-  (options) => {
-    expect(() => eventStream(() => undefined, options)).toThrow(RangeError)
-  },
-)
+const HUNDRED = Array.from({ length: 100 }, (_, at) => `mill:${at}`)
+
+test.for([
+  { heartbeatSeconds: 0 },
+  { heartbeatSeconds: 3_601 },
+  { bufferBytes: 0 },
+  { bufferBytes: Infinity },
+  { revalidate: [...HUNDRED, 'one more'] },
+])('options such as %j are the mistake of the handler', (options) => {
+  expect(() => eventStream(() => undefined, options)).toThrow(RangeError)
+  expect(() => eventStream(() => undefined, { revalidate: HUNDRED })).not.toThrow()
+})

@@ -42,7 +42,7 @@ export type StartEvents = (stream: EventStream) => (() => void) | void | Promise
 export interface EventStreamOptions {
   /**
    * Tags and paths: when `revalidate` drops one of them, pages that listen with `useEvents` drop it too, and load what is on
-   * screen again. Listeners learn these names.
+   * screen again. Listeners learn these names. 100 at most.
    */
   readonly revalidate?: readonly string[] | undefined
   /**
@@ -65,6 +65,8 @@ const DECLARED = Symbol('millrace.events')
 const HEARTBEAT_SECONDS = 20 // proxies close what has been silent for 30 or 60 s
 const MOST_HEARTBEAT_SECONDS = 3_600
 const BUFFER_BYTES = 65_536
+/** A visitor may choose what is watched, and the first event of each stream lists all targets. */
+const MOST_TARGETS = 100
 
 /**
  * The answer of a handler that sends events (WHATWG HTML, section 9.2) until the browser leaves. The server opens the
@@ -73,7 +75,7 @@ const BUFFER_BYTES = 65_536
  * A stream ends when the browser leaves or does not read, after half an hour, and when the server stops. Browsers then
  * reconnect.
  * @param start is called when the stream is open. What it throws ends the stream, and is reported.
- * @throws {RangeError} for options out of their range.
+ * @throws {RangeError} for options out of their range, or too many targets.
  * @example
  * ```ts
  * import { eventStream, type LoaderArgs } from 'millrace/server'
@@ -93,6 +95,9 @@ export function eventStream(start: StartEvents, options: EventStreamOptions = {}
   }
   if (!(bufferBytes > 0 && Number.isFinite(bufferBytes))) {
     throw new RangeError(`eventStream: bufferBytes ${bufferBytes} is not a number above 0`)
+  }
+  if (revalidate.length > MOST_TARGETS) {
+    throw new RangeError(`eventStream: ${revalidate.length} targets in revalidate, and 100 are the most`)
   }
   const declared: DeclaredEvents = { start, revalidate, heartbeatSeconds, bufferBytes }
   return Object.defineProperty(new Response(null), DECLARED, { value: declared })

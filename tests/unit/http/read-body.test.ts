@@ -132,6 +132,26 @@ test.each(['1e308', '1e-999', '"1e999"', '{"1e999":1}', '9'.repeat(300), `${'9'.
   },
 )
 
+test.for([
+  ['numbers', (count: number) => `[${'1,'.repeat(count - 2)}1]`],
+  ['empty objects', (count: number) => `[${'{},'.repeat((count - 3) / 2)}1]`],
+  ['deep lists', (count: number) => `[${'[[[1]]],'.repeat(Math.floor((count - 2) / 4))}1]`],
+] as const)('50,000 values may be sent in JSON, and no more: %s', ([, make]) => {
+  expect(parseCheckedJson(make(49_999))).toBeInstanceOf(Array)
+  const limit = { name: 'jsonValues', maximum: 50_000 }
+  expect(() => parseCheckedJson(make(50_005))).toThrow(expect.objectContaining({ status: 413, limit }))
+})
+
+test('a body that may be larger may hold a value for each 20 bytes', async () => {
+  const text = `[${'1,'.repeat(80_000)}1]`
+  for (const [bytes, status] of [
+    [1_048_576, 413],
+    [2_000_000, 'taken'],
+  ] as const) {
+    expect(statusOf(await takeBody(JSON_TYPE, text, { bytes }))).toBe(status)
+  }
+})
+
 test('JSON keeps what it says', () => {
   expect(parseCheckedJson(String.raw`{"a":["\"[{",{"\u0061":null}],"b":1e3}`)).toEqual({
     a: ['"[{', { a: null }],

@@ -37,6 +37,15 @@ export const MOST_FAULTS = 1_000
 /** Levels of arrays and objects in JSON: no schema needs more, and code that walks the value may recurse. */
 export const MAX_JSON_DEPTH = 32
 
+/**
+ * Values of a JSON body of a megabyte, names of members not counted: a schema takes microseconds for each, in one piece, and
+ * far more if it refuses all of them.
+ */
+export const MAX_JSON_VALUES = 50_000
+
+/** For each value of a body that may be larger, its limit has that many bytes. */
+export const BYTES_PER_JSON_VALUE = 20
+
 /** Bytes of the headers of one part: ample for a field name, a file name and a media type. */
 export const MAX_PART_HEAD_BYTES = 8_192
 

@@ -1,5 +1,5 @@
-import { BodyError } from './body-error.ts'
-import { MAX_JSON_DEPTH } from './body-limits.ts'
+import { BodyError, overLimit } from './body-error.ts'
+import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from './body-limits.ts'
 import { checkKey } from './field-name.ts'
 
 const QUOTE = 0x22
@@ -24,11 +24,16 @@ const SUSPICIOUS = /__proto__|constructor|prototype|\\u|\de\+?\d{3}|(?<!\d)\d{20
  * Parses JSON from a client.
  * @param hold receives the bytes that the values take besides their text, before they are allocated; an error that it
  * throws ends the parsing.
- * @throws {BodyError} 400 for invalid JSON, for more than `MAX_JSON_DEPTH` levels, for keys that `checkKey` refuses, and
- * for numbers that would be infinite, because no JSON could name them again.
+ * @param mostValues that it may hold, at all levels; an empty list or object counts as two.
+ * @throws {BodyError} 413 for more values; 400 for invalid JSON, for more than `MAX_JSON_DEPTH` levels, for keys that
+ * `checkKey` refuses, and for numbers that would be infinite, because no JSON could name them again.
  */
-export function parseCheckedJson(text: string, hold: (bytes: number) => void = () => undefined): unknown {
-  const bytes = checkDepth(text)
+export function parseCheckedJson(
+  text: string,
+  hold: (bytes: number) => void = () => undefined,
+  mostValues = MAX_JSON_VALUES,
+): unknown {
+  const bytes = checkSize(text, mostValues)
   if (bytes > 0) hold(bytes)
   const value = parse(text)
   if (SUSPICIOUS.test(text)) checkMembers(value)
@@ -44,12 +49,13 @@ function parse(text: string): unknown {
 }
 
 /**
- * Checks the depth of the text before it is parsed.
+ * Checks depth and number of values before the text is parsed.
  * @returns bytes that its values will take besides their text.
  */
-function checkDepth(text: string): number {
+function checkSize(text: string, mostValues: number): number {
   let depth = 0
   let bytes = 0
+  let values = 1
   let inString = false
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index)
@@ -57,15 +63,19 @@ function checkDepth(text: string): number {
       if (code === BACKSLASH) index += 1
       else if (code === QUOTE) inString = false
     } else if (code === QUOTE) inString = true
-    else if (code === COMMA) bytes += SLOT_BYTES
-    else if (OPENING.has(code)) {
+    else if (code === COMMA) {
+      bytes += SLOT_BYTES
+      values += 1
+    } else if (OPENING.has(code)) {
       bytes += OBJECT_BYTES
+      values += 1
       depth += 1
       if (depth > MAX_JSON_DEPTH) {
         throw new BodyError(400, 'JSON with too many levels', { name: 'jsonDepth', maximum: MAX_JSON_DEPTH })
       }
     } else if (CLOSING.has(code)) depth -= 1
   }
+  if (values > mostValues) throw overLimit('jsonValues', mostValues)
   return bytes
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { UploadedFile } from './uploaded-file.ts'
 import { BodyError, overLimit } from './body-error.ts'
 import { readBodyType, type BodyType } from './body-kind.ts'
-import { MAX_STREAMED_FIELD_BYTES, type BodyLimits } from './body-limits.ts'
+import { BYTES_PER_JSON_VALUE, MAX_JSON_VALUES, MAX_STREAMED_FIELD_BYTES, type BodyLimits } from './body-limits.ts'
 import { openBodySource, type BodySource } from './body-source.ts'
 import { readText } from './body-text.ts'
 import { parseCheckedJson } from './checked-json.ts'
@@ -90,7 +90,10 @@ interface Reading {
 
 async function readKind(type: BodyType, { source, over, limits, signal, hold }: Reading): Promise<FormBody | JsonBody> {
   const held = heldSource(source, hold)
-  if (type.kind === 'json') return { kind: 'json', value: parseCheckedJson(await readText(held), hold) }
+  if (type.kind === 'json') {
+    const most = Math.max(MAX_JSON_VALUES, Math.floor(limits.bytes / BYTES_PER_JSON_VALUE))
+    return { kind: 'json', value: parseCheckedJson(await readText(held), hold, most) }
+  }
   if (type.kind === 'urlencoded') return formOf(readUrlencoded(await readText(held)))
   if (type.boundary === undefined) throw new BodyError(400, 'A multipart body without a boundary')
   if (!limits.streamed) return formOf(await holdForm(createPartReader(held, type.boundary), limits, over))

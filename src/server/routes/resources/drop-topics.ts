@@ -12,10 +12,11 @@
  *
  * A stream begins with the time of the last drop of each target, by which the browser finds out whether it has missed one.
  */
-import { revalidationTarget } from '../../../shared/revalidation-path.ts'
 import { DROPS_EVENT, type DropsMessage } from '../../../shared/protocol/drops-event.ts'
 import type { RequestServices } from '../../request/context.ts'
+import { namedTargets } from '../../stores/cache/revalidation-targets.ts'
 import { reachOf, type DropReach } from './drop-reach.ts'
+import { TargetIndex } from './target-index.ts'
 
 const WRITES_IN_ONE_TURN = 100
 
@@ -67,22 +68,20 @@ interface Write {
 export function createDropTopics(services: Pick<RequestServices, 'data' | 'drops'>): DropTopics {
   /** Bound: those of open streams. */
   const topics = new Map<string, Topic>()
+  const index = new TargetIndex<Topic>()
   const writes: Write[] = []
   let isListening = false
   let isWriting = false
 
   /** The topics that a drop concerns, with their own dropped targets. */
   function concerned(names: readonly string[] | undefined) {
-    const found: (readonly [Topic, readonly string[]])[] = []
-    for (const topic of topics.values()) {
-      const own = topic.named.filter((target) => names === undefined || isDropped(target, names))
-      if (own.length > 0) found.push([topic, own])
-    }
-    return { found, reach: reachOf(found.map(([{ counts }]) => counts)) }
+    const found =
+      names === undefined ? new Map([...topics.values()].map((topic) => [topic, topic.named])) : index.concerned(names)
+    return { found, reach: reachOf([...found.keys()].map(({ counts }) => counts)) }
   }
 
   function note(dropped: readonly string[] | undefined, at: number): void {
-    const { found, reach } = concerned(dropped?.map(revalidationTarget))
+    const { found, reach } = concerned(dropped && namedTargets(dropped))
     for (const [topic, own] of found) {
       for (const target of own) topic.pending.set(target, at)
       if (topic.reach === undefined || topic.reach.gapMs < reach.gapMs) topic.reach = reach
@@ -122,9 +121,10 @@ export function createDropTopics(services: Pick<RequestServices, 'data' | 'drops
     join(given, client, reader) {
       if (!isListening) services.data.onDrop(note)
       isListening = true
-      const named = [...new Set(given.map(revalidationTarget))].toSorted()
+      const named = namedTargets(given).toSorted()
       const key = JSON.stringify(named)
       const topic = topics.get(key) ?? newTopic(named)
+      if (!topics.has(key)) for (const target of named) index.add(target, topic)
       topics.set(key, topic)
       topic.readers.set(reader, client)
       count(topic, client, 1)
@@ -137,6 +137,7 @@ export function createDropTopics(services: Pick<RequestServices, 'data' | 'drops
           if (topic.readers.size > 0) return
           clearTimeout(topic.timer)
           topics.delete(key)
+          for (const target of named) index.remove(target, topic)
         },
       }
     },
@@ -160,18 +161,4 @@ function dropsEvent(message: DropsMessage): string {
 /** For handlers of the application, and clients that know nothing of the other event. */
 function namesEvent(names: readonly string[]): string {
   return `event: revalidate\ndata: ${JSON.stringify(names)}\n\n`
-}
-
-/** Whether dropping these targets drops all that a tag, path or subtree names, or may drop some of it. */
-function isDropped(target: string, dropped: readonly string[]): boolean {
-  return dropped.some((other) => {
-    if (other === target) return true
-    if (!other.startsWith('/') || !target.startsWith('/')) return false
-    return isBelow(target, other) || isBelow(other, target)
-  })
-}
-
-/** Whether a path, or a subtree, lies in a subtree. */
-function isBelow(target: string, subtree: string): boolean {
-  return subtree.endsWith('/*') && `${target}/`.startsWith(subtree.slice(0, -1))
 }
