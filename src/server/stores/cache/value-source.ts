@@ -1,4 +1,6 @@
 import { isControlFlow } from '../../../shared/control-flow.ts'
+import { clientKey } from '../../http/client-key.ts'
+import { createShares } from '../../http/shares.ts'
 import { shownKey, type CachedRead, type CacheReader } from './cached-read.ts'
 import { FRESH_OF_STALE_MS, valueState, type KeptValue } from './kept-value.ts'
 import type { MemoryValue, MemoryValues } from './memory-values.ts'
@@ -9,6 +11,7 @@ import type { SharedValues } from './shared-values.ts'
 import { valueToText } from './value-text.ts'
 
 const REFRESH_RETRY_MS = 5_000 // visitors get the stale value meanwhile; the source may be overloaded
+const MOST_REFRESHES = 32 // at once: whoever asked has left with the stale value, and holds no place meanwhile
 const READ_LIMIT_MS = 30_000 // all callers wait for one read: a source that never answers must not block a value
 
 /** A value that is being fetched or made. */
@@ -41,6 +44,7 @@ export class ValueSource {
   readonly #parts: ValueSourceParts
   /** Bound: one entry per value with a waiting caller. */
   readonly #pending = new Map<string, PendingValue>()
+  readonly #refreshes = createShares({ most: () => MOST_REFRESHES, halves: true })
 
   constructor(parts: ValueSourceParts) {
     this.#parts = parts
@@ -59,11 +63,18 @@ export class ValueSource {
     }
   }
 
-  /** Refreshes a stale value, unless that has just failed or is already running. */
+  /**
+   * Refreshes a stale value, unless that has just failed, is already running, or too many others are, of this client or of
+   * all: then the next one who asks may begin it.
+   */
   refresh(call: NamedCall, stale: MemoryValue): void {
     const { memory, shared, now } = this.#parts
     if (now() < stale.retryAt || this.#current(call) !== undefined) return
-    this.#start(call, true).catch((thrown: unknown) => {
+    const { address } = call.reader
+    const client = address === undefined ? undefined : clientKey(address)
+    if (this.#refreshes.take(client) !== undefined) return
+    const refreshed = this.#start(call, true).finally(() => this.#refreshes.give(client))
+    refreshed.catch((thrown: unknown) => {
       // A redirect or refusal is not a failure: the next caller gets it.
       if (isControlFlow(thrown)) {
         memory.delete(call.name)
