@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import type { createClient } from '@redis/client'
 import type { Logger } from 'pino'
 import { RedisChannels } from './redis-channels.ts'
-import { readRedisMemory, removeValues } from './redis-info.ts'
+import { readRedisMemory } from './redis-info.ts'
 import {
   ANSWER_LIMIT_MS,
   openConnection,
@@ -14,6 +14,7 @@ import {
   type RedisClient,
   type RedisConnection,
 } from './redis-connection.ts'
+import { ValueRemoval } from './redis-value-removal.ts'
 
 const FREE_EVERY_MS = 1_000 // where there was nothing to free
 
@@ -94,6 +95,8 @@ export function prefixOf(url: string, application: string): string {
 class RedisCommands {
   readonly #log: Logger
   readonly #onUsable: () => void
+  /** Its lateness says nothing: it sends many commands, for which only those wait who lack room. */
+  readonly #removal = new ValueRemoval((command) => this.#limited(command, ANSWER_LIMIT_MS, () => undefined))
   #freeing: Promise<number> | undefined
   #nothingToFreeAt = -FREE_EVERY_MS
   /** Checksums by which scripts are called. Bound: the scripts in our code. */
@@ -127,25 +130,8 @@ class RedisCommands {
     return this.#connection.tried
   }
 
-  async run<Result>(work: (by: RedisClient) => Promise<Result>, limitMs = ANSWER_LIMIT_MS): Promise<Result> {
-    const { client } = this
-    if (client === undefined) throw new RedisGone('The shared store cannot be reached')
-    const { promise: over, reject } = Promise.withResolvers<never>()
-    const result = work(client)
-    const timer = setTimeout(() => {
-      const error = new RedisGone('The shared store is too slow')
-      this.#hang(error, client, result)
-      reject(error)
-    }, limitMs)
-    try {
-      return await Promise.race([result, over])
-    } catch (thrown) {
-      throw !(thrown instanceof RedisGone) && !client.isReady
-        ? new RedisGone('The shared store is gone', { cause: thrown })
-        : thrown
-    } finally {
-      clearTimeout(timer)
-    }
+  run<Result>(work: (by: RedisClient) => Promise<Result>, limitMs = ANSWER_LIMIT_MS): Promise<Result> {
+    return this.#limited(work, limitMs, (...late) => this.#hang(...late))
   }
 
   /** Runs a script by its checksum. If the server does not know it, sends the text, which the server then keeps. */
@@ -162,7 +148,7 @@ class RedisCommands {
   /** @returns whether there is more room than before. All who ask meanwhile share one attempt. */
   async makeRoom(prefix: string): Promise<boolean> {
     if (performance.now() - this.#nothingToFreeAt < FREE_EVERY_MS) return false
-    this.#freeing ??= this.run((client) => removeValues(client, prefix)).finally(() => (this.#freeing = undefined))
+    this.#freeing ??= this.#removal.remove(prefix).finally(() => (this.#freeing = undefined))
     const freed = await this.#freeing
     if (freed === 0) this.#nothingToFreeAt = performance.now()
     return freed > 0
@@ -178,6 +164,31 @@ class RedisCommands {
   dispose(): void {
     this.#disposed = true
     this.#connection?.dispose()
+  }
+
+  async #limited<Result>(
+    work: (by: RedisClient) => Promise<Result>,
+    limitMs: number,
+    onLate: (error: Error, client: RedisClient, late: Promise<unknown>) => void,
+  ): Promise<Result> {
+    const { client } = this
+    if (client === undefined) throw new RedisGone('The shared store cannot be reached')
+    const { promise: over, reject } = Promise.withResolvers<never>()
+    const result = work(client)
+    const timer = setTimeout(() => {
+      const error = new RedisGone('The shared store is too slow')
+      onLate(error, client, result)
+      reject(error)
+    }, limitMs)
+    try {
+      return await Promise.race([result, over])
+    } catch (thrown) {
+      throw !(thrown instanceof RedisGone) && !client.isReady
+        ? new RedisGone('The shared store is gone', { cause: thrown })
+        : thrown
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   #checksumOf(lua: string): string {
