@@ -9,26 +9,32 @@ import { startRedis } from '../../support/redis-server.ts'
 
 const log = pino({ level: 'silent' })
 
-async function world() {
-  const redis = await startRedis()
-  onTestFinished(() => redis[Symbol.asyncDispose]())
-  const link = openRedis(redis.url, log)
+async function instanceOf(url: string) {
+  const link = openRedis(url, log)
   onTestFinished(() => link.dispose())
   await link.tried
+  const heard = new Set<string>()
   const shared = new SharedRevalidations({
     link,
     log,
     now: Date.now,
-    onTargets: () => undefined,
+    onTargets: (targets) => targets.forEach((target) => heard.add(target)),
     onMissed: () => undefined,
   })
   onTestFinished(() => shared.dispose())
+  return { link, shared, heard }
+}
+
+async function world() {
+  const redis = await startRedis()
+  onTestFinished(() => redis[Symbol.asyncDispose]())
+  const { link, shared } = await instanceOf(redis.url)
   /** A value made now; tells whether it is dropped. */
   const value = async (...targets: readonly string[]) => {
     const { clock } = await shared.ask(targets)
     return async () => (await shared.ask(targets)).latest > clock
   }
-  return { link, shared, value }
+  return { redis, link, shared, value }
 }
 
 /** How versions before have marked targets. */
@@ -85,6 +91,37 @@ describe.skipIf(findProgram('redis-server') === undefined)('a drop in Redis', ()
     const last = await value('visitor:4999')
     await shared.add(Array.from({ length: 5_000 }, (_, at) => `visitor:${at}`))
     expect(await last()).toBe(true)
+  })
+
+  test('is marked, and told to others, also when Redis is full and evicts nothing', async () => {
+    const { redis, link, shared, value } = await world()
+    const other = await instanceOf(redis.url)
+    await expect.poll(() => other.shared.isHearing).toBe(true)
+    const [news, rest] = [await value('news'), await value('rest')]
+    await link.run((client) => client.configSet({ maxmemory: '1', 'maxmemory-policy': 'noeviction' }))
+    await expect(link.run((client) => client.set('a', ''))).rejects.toThrow('OOM')
+    await shared.add(['news'])
+    expect([await news(), await rest(), await shared.pay()]).toEqual([true, false, true])
+    await expect.poll(() => other.heard).toContain('news')
+  })
+
+  test('is told to others also when Redis refuses marks, and none trusts its values until it takes them', async () => {
+    const { redis, link, shared, value } = await world()
+    const other = await instanceOf(redis.url)
+    await expect.poll(() => other.shared.isHearing).toBe(true)
+    const news = await value('news')
+    await link.run((client) => client.replicaOf('127.0.0.1', 1))
+    expect(await other.shared.pay()).toBe(true)
+    await shared.add(['news'])
+    await expect.poll(() => other.heard).toContain('news')
+    const late = await instanceOf(redis.url)
+    for (const each of [shared, other.shared, late.shared]) expect(await each.pay()).toBe(false)
+    expect(await news()).toBe(false)
+    await link.run((client) => client.sendCommand(['REPLICAOF', 'NO', 'ONE']))
+    // Whichever of those that have heard it pays first.
+    expect(await other.shared.pay()).toBe(true)
+    expect(await news()).toBe(true)
+    expect(await late.shared.pay()).toBe(true)
   })
 
   test('is one for instances of versions that mark with 16 bits, and theirs is one for this', async () => {

@@ -234,19 +234,38 @@ describe.skipIf(findProgram('redis-server') === undefined)('an instance whose Re
     expect(source.reads).toBe(1)
   })
 
-  test('is full is like one whose Redis is gone, says so once, and passes on later what it has dropped', async () => {
+  test('is full and evicts nothing drops everywhere what it drops, and so does one that refuses what is written', async () => {
     const { redis, source, one, two } = await twoInstances()
     const client = await createClient({ url: redis.url }).connect()
     onTestFinished(() => client.destroy())
+    const complaints = ({ logs }: Instance): number =>
+      logs.filter(({ msg }) => String(msg).startsWith('the shared store does not take')).length
     await client.configSet({ maxmemory: '1', 'maxmemory-policy': 'noeviction' })
-    source.text = 'new'
+    source.text = 'full'
     await one.save()
-    expect(await one.shown()).toBe('new')
-    expect(await two.shown()).toBe('old')
-    const complaints = one.logs.filter(({ msg }) => String(msg).startsWith('the shared store does not take'))
-    expect(complaints).toHaveLength(1)
+    expect(await one.shown()).toBe('full')
+    await expect.poll(() => two.shown()).toBe('full')
+    expect([complaints(one), complaints(two)]).toEqual([0, 0])
     await client.configSet('maxmemory', '0')
-    await expect.poll(() => two.shown(), { timeout: 20_000 }).toBe('new')
+    await one.save()
+    await connected(redis.url, [one, two])
+    expect(await two.shown()).toBe('full')
+
+    await client.replicaOf('127.0.0.1', 1)
+    source.text = 'refused'
+    await one.save()
+    expect(await one.shown()).toBe('refused')
+    await expect.poll(() => two.shown()).toBe('refused')
+    // The value in Redis has no mark.
+    const late = await instance(redis.url, source)
+    await late.app.redis?.tried
+    expect(await late.shown()).toBe('refused')
+    expect([one, two, late].map(complaints)).toEqual([1, 1, 1])
+    await client.sendCommand(['REPLICAOF', 'NO', 'ONE'])
+    source.text = 'again'
+    await one.save()
+    await expect.poll(() => two.shown(), { timeout: 20_000 }).toBe('again')
+    await expect.poll(() => late.shown(), { timeout: 20_000 }).toBe('again')
   })
 
   test('has lost everything goes on as if it were new', async () => {

@@ -1,13 +1,20 @@
 /**
  * Revalidations of all instances, in Redis. Each one advances a clock and marks its targets with the new time; values
  * carry the time before they were made and are valid while no mark over them is later. Marks do not expire, so that
- * Redis evicts none of them and a dropped value cannot return. While Redis is unreachable, revalidations wait in a list of owed targets; if the process
- * ends first, shared values that it would have dropped live until they expire.
+ * Redis evicts none of them and a dropped value cannot return.
+ *
+ * Revalidations that Redis does not take wait in a list of owed targets, and meanwhile no value is shared:
+ *
+ * | Redis              | owed by                                                                          |
+ * |--------------------|----------------------------------------------------------------------------------|
+ * | is full            | nobody: it takes marks even so                                                   |
+ * | cannot be reached  | the process that drops. If it ends first, the values live until they expire      |
+ * | refuses all writes | that process, and all that receive its message. One that connects owes a write   |
  */
 import { hash, randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { RedisGone, type RedisLink } from '../redis-link.ts'
-import { normalTarget, targetsOfData } from './revalidation-targets.ts'
+import { NEWS, normalTarget, targetsOfData } from './revalidation-targets.ts'
 
 /** Longest life of a shared value. Milliseconds. */
 export const LONGEST_MS = 86_400_000
@@ -24,15 +31,21 @@ const MOST_SENT = 1_000 // targets of a script, for which Redis lets everybody w
 const MOST_OWED = 1_000 // targets; more become one that drops everything
 const TRY_AGAIN_MS = 1_000
 
+/** Drops nothing: whether Redis takes it tells whether it may lack marks. */
+const PROBE = `${NEWS}probe`
+
 /** What drops everything in versions whose marks had 16 bits. Instances of both may run side by side. */
 const MARK_OF_ALL_BEFORE = hash('sha256', '/*', 'hex').slice(0, 4)
 
 /**
  * Fields of the marks besides them: `clock`, its time after the last drop of this version (others advance it too, and mark
  * elsewhere); `floor`, what was made before counts as dropped; `began`, the clock before the generation.
+ *
+ * The first change is one that Redis allows when it is full; Redis then allows the rest as well, which has its bound.
  */
 const REVALIDATE = `
 local clock, marks, former, before = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+redis.call('HDEL', marks, 'none')
 if redis.call('EXISTS', clock) == 0 then redis.call('SET', clock, ARGV[1]) end
 local last = redis.call('GET', clock)
 redis.call('INCR', clock)
@@ -79,6 +92,8 @@ interface Message {
   readonly from: string
   readonly targets: readonly string[]
   readonly drop: SharedDrop
+  /** Whether Redis refuses the marks: values in it may be dropped ones. */
+  readonly isOwed?: boolean | undefined
 }
 
 /** Sends and receives revalidations, from construction on. */
@@ -110,20 +125,21 @@ export class SharedRevalidations {
     this.#channel = `${link.prefix}:data`
     this.#unsubscribe = link.subscribe(this.#channel, (text) => {
       const message = readMessage(text)
-      if (message === undefined) onMissed()
-      else if (message.from !== this.#self) onTargets(message.targets, message.drop)
+      if (message === undefined) return onMissed()
+      const { from, targets, drop, isOwed = false } = message
+      if (from === this.#self) return undefined
+      if (isOwed) void this.#owe(targets, drop)
+      return onTargets(targets, drop)
     })
     link.onConnect(() => {
       onMissed()
-      void this.pay()
+      void this.#owe([PROBE], { isEarly: true })
     })
   }
 
   /** Drops targets everywhere. Resolves when that is done, or owed. */
   async add(targets: readonly string[], drop: SharedDrop = {}): Promise<void> {
-    this.#join(drop)
-    for (const target of targets) this.#owed.add(normalTarget(target))
-    await this.pay()
+    if (!(await this.#owe(targets, drop))) await this.#tellOwed(targets, drop)
   }
 
   /** Sends what is owed. @returns whether nothing is owed any more. */
@@ -184,18 +200,39 @@ export class SharedRevalidations {
     this.#unsubscribe()
   }
 
+  /** @returns as `pay`. */
+  #owe(targets: readonly string[], drop: SharedDrop): Promise<boolean> {
+    this.#join(drop)
+    for (const target of targets) this.#owed.add(normalTarget(target))
+    return this.pay()
+  }
+
   #join({ isEarly = false, at = 0 }: SharedDrop): void {
     const { isEarly: areEarly = false, at: last = 0 } = this.#drop
     this.#drop = { isEarly: areEarly && isEarly, at: Math.max(last, at) }
   }
 
+  /** For those who hear though Redis takes no writes, such as one that has become a replica. */
+  async #tellOwed(targets: readonly string[], drop: SharedDrop): Promise<void> {
+    const message = this.#message({ targets, drop, isOwed: true })
+    await this.#parts.link.run((client) => client.publish(this.#channel, message)).catch(() => undefined)
+  }
+
+  #message(message: Omit<Message, 'from'>): string {
+    return JSON.stringify({ from: this.#self, ...message } satisfies Message)
+  }
+
   async #send(targets: readonly string[], drop: SharedDrop): Promise<boolean> {
-    const message: Message = { from: this.#self, targets, drop }
     try {
       await this.#parts.link.script({
         lua: REVALIDATE,
         keys: [this.#clock, this.#marks, this.#formerMarks, this.#marksBefore],
-        arguments: [this.#firstClock(), this.#channel, JSON.stringify(message), ...targetsOfData(targets).map(markOf)],
+        arguments: [
+          this.#firstClock(),
+          this.#channel,
+          this.#message({ targets, drop }),
+          ...targetsOfData(targets).map(markOf),
+        ],
       })
       this.#complained = false
       return true
@@ -235,10 +272,10 @@ function markOf(target: string): string {
 /** `undefined` for messages of another version. */
 function readMessage(text: string): Message | undefined {
   try {
-    const { from, targets, drop = {} } = JSON.parse(text) as Partial<Message>
+    const { from, targets, drop = {}, isOwed } = JSON.parse(text) as Partial<Message>
     const isOne =
       typeof from === 'string' && Array.isArray(targets) && targets.every((each) => typeof each === 'string')
-    return isOne ? { from, targets, drop } : undefined
+    return isOne ? { from, targets, drop, isOwed } : undefined
   } catch {
     return undefined
   }
