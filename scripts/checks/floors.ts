@@ -57,7 +57,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
   'src/server/http': [['*'], ['body']],
   'src/server/stores': [
     ['redis-connection', 'stored-key', 'checkpoint-thread', 'database-error', 'make-folder'],
-    ['redis-channels', 'redis-info', 'redis-value-removal', 'migrations', 'opening-fault', 'shared-key'],
+    ['redis-channels', 'redis-info', 'migrations', 'opening-fault', 'shared-key'],
     ['open-database'],
     ['redis-link'],
     ['cache'],

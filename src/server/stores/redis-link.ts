@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import type { createClient } from '@redis/client'
 import type { Logger } from 'pino'
 import { RedisChannels } from './redis-channels.ts'
-import { readRedisMemory } from './redis-info.ts'
+import { readRedisMemory, ValueRemoval } from './redis-info.ts'
 import {
   ANSWER_LIMIT_MS,
   openConnection,
@@ -14,7 +14,6 @@ import {
   type RedisClient,
   type RedisConnection,
 } from './redis-connection.ts'
-import { ValueRemoval } from './redis-value-removal.ts'
 
 const FREE_EVERY_MS = 1_000 // where there was nothing to free
 

@@ -126,9 +126,9 @@ export class SharedRevalidations {
     this.#unsubscribe = link.subscribe(this.#channel, (text) => {
       const message = readMessage(text)
       if (message === undefined) return onMissed()
-      const { from, targets, drop, isOwed = false } = message
+      const { from, targets, drop, isOwed } = message
       if (from === this.#self) return undefined
-      if (isOwed) void this.#owe(targets, drop)
+      if (isOwed === true) void this.#owe(targets, drop)
       return onTargets(targets, drop)
     })
     link.onConnect(() => {
@@ -139,7 +139,10 @@ export class SharedRevalidations {
 
   /** Drops targets everywhere. Resolves when that is done, or owed. */
   async add(targets: readonly string[], drop: SharedDrop = {}): Promise<void> {
-    if (!(await this.#owe(targets, drop))) await this.#tellOwed(targets, drop)
+    if (await this.#owe(targets, drop)) return
+    // Those who hear need not wait for a Redis that takes no writes, such as one that has become a replica.
+    const message = this.#message(targets, drop, true)
+    await this.#parts.link.run((client) => client.publish(this.#channel, message)).catch(() => undefined)
   }
 
   /** Sends what is owed. @returns whether nothing is owed any more. */
@@ -212,14 +215,8 @@ export class SharedRevalidations {
     this.#drop = { isEarly: areEarly && isEarly, at: Math.max(last, at) }
   }
 
-  /** For those who hear though Redis takes no writes, such as one that has become a replica. */
-  async #tellOwed(targets: readonly string[], drop: SharedDrop): Promise<void> {
-    const message = this.#message({ targets, drop, isOwed: true })
-    await this.#parts.link.run((client) => client.publish(this.#channel, message)).catch(() => undefined)
-  }
-
-  #message(message: Omit<Message, 'from'>): string {
-    return JSON.stringify({ from: this.#self, ...message } satisfies Message)
+  #message(targets: readonly string[], drop: SharedDrop, isOwed?: boolean): string {
+    return JSON.stringify({ from: this.#self, targets, drop, isOwed } satisfies Message)
   }
 
   async #send(targets: readonly string[], drop: SharedDrop): Promise<boolean> {
@@ -230,7 +227,7 @@ export class SharedRevalidations {
         arguments: [
           this.#firstClock(),
           this.#channel,
-          this.#message({ targets, drop }),
+          this.#message(targets, drop),
           ...targetsOfData(targets).map(markOf),
         ],
       })
