@@ -67,16 +67,19 @@ describe.skipIf(findProgram('redis-server') === undefined)('the spool that insta
   test('delivers and counts even while Redis is full', async () => {
     const link = await openLink()
     const spool = createRedisSpool(link, { destination: 'one' })
+    const lease = createRedisDeliveryLease(link, { destination: 'one', owner: 'one' })
+    await spool.accept(sampleEnvelope({ receivedAt: NOW - 8 * DAY_MS }))
     for (const eventId of ['a', 'b']) await spool.accept(sampleEnvelope({ eventId }))
     await link.run((client) => client.configSet('maxmemory', '1'))
     await expect(spool.accept(sampleEnvelope())).rejects.toThrow('OOM')
+    expect(await lease.hold(NOW)).toBe(true)
+    expect(await spool.expire(NOW, () => 'network_error')).toBe(1)
     const [first, second] = await spool.list('error', 0, 10)
     if (first === undefined || second === undefined) throw new Error('two were accepted')
     await spool.settle(first)
     await spool.settle(second, 'send_error')
     expect((await spool.size()).envelopes).toBe(0)
-    await link.run((client) => client.configSet('maxmemory', '0'))
-    expect(await spool.reportLosses(NOW)).toEqual({ 'send_error error': 1 })
+    expect(await spool.reportLosses(NOW)).toEqual({ 'network_error error': 1, 'send_error error': 1 })
   })
 
   test('lets nothing go for an envelope of before a loss of its data', async () => {

@@ -2,13 +2,14 @@ import type { RedisLink } from '../../stores/redis-link.ts'
 import { LEASE_LIFETIME_MS, type DeliveryLease, type DeliveryLeaseOptions } from './delivery-lease.ts'
 import { spoolPrefix } from '../spool/redis-spool.ts'
 
-// No key that expires: Redis would evict it when its memory is full.
+// No key that expires: Redis would evict it when its memory is full. The first change is one that it allows then.
 const TAKE = `
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local held = redis.call('HMGET', KEYS[1], 'by', 'until')
 local isHeld = held[1] and tonumber(held[2]) > now
 if isHeld and held[1] ~= ARGV[1] and held[1] ~= ARGV[2] then return 0 end
+redis.call('HDEL', KEYS[1], 'none')
 redis.call('HSET', KEYS[1], 'by', ARGV[1], 'until', string.format('%.0f', now + tonumber(ARGV[3])))
 return 1
 `

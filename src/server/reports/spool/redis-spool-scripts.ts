@@ -198,3 +198,8 @@ end
 insert(ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9])
 return 1
 `
+
+/** destination, now. Its key is the one of all destinations. */
+export const NOTE_DELIVERY = `
+redis.call('HDEL', KEYS[1], 'none')
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])`

@@ -8,7 +8,7 @@ import type { RedisClient } from '../../stores/redis-connection.ts'
 import { RedisGone, type RedisLink } from '../../stores/redis-link.ts'
 import { redisRoom } from '../../stores/redis-memory.ts'
 import { lossReport, type Loss } from './outcomes.ts'
-import { ACCEPT, EXPIRE, REPORT_LOSSES, SETTLE } from './redis-spool-scripts.ts'
+import { ACCEPT, EXPIRE, NOTE_DELIVERY, REPORT_LOSSES, SETTLE } from './redis-spool-scripts.ts'
 import type { SpoolBounds } from './spool-room.ts'
 import type { SpoolOptions } from './spool-store.ts'
 import { SpoolFullError, type AcceptedEnvelope } from '../intake/accepted-envelope.ts'
@@ -44,7 +44,7 @@ export function createRedisSpool(link: RedisLink, { destination, bounds = BOUNDS
 
   /** Marks this destination as active, and deletes inactive ones. */
   async function clearForgotten(now: number): Promise<void> {
-    await link.run((client) => client.hSet(spools, destination, String(now)))
+    await link.script({ lua: NOTE_DELIVERY, keys: [spools], arguments: [destination, String(now)] })
     const known = await link.run((client) => client.hGetAll(spools))
     for (const [other, at] of Object.entries(known)) {
       if (Number(at) > now - FORGOTTEN_AFTER_MS) continue
