@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import type { ForkOptions } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -16,13 +16,24 @@ import { imageProps, WIDTHS } from '../../fixtures/recipes/images/images/widths.
 const PROJECT = resolve(import.meta.dirname, '../../..')
 const RECIPE = join(PROJECT, 'tests/fixtures/recipes/images')
 
+/** How the processes that decode are started. */
+const decoding = vi.hoisted(() => ({ limits: [] as unknown[], timeout: undefined as number | undefined }))
+vi.mock('node:child_process', async (load) => {
+  const real = await load<typeof import('node:child_process')>()
+  const fork = (script: URL, args: string[], options: ForkOptions) => {
+    decoding.limits.push(options.timeout)
+    return real.fork(script, args, { ...options, timeout: decoding.timeout ?? options.timeout })
+  }
+  return { ...real, fork }
+})
+
 test('the chapter shows what the tests below run', async () => {
   const blocks = fencedBlocks(await readFile(join(PROJECT, 'docs/image-sizes.md'), 'utf8'))
   const shown = blocks.flatMap(({ code }) => {
     const [line, path] = /^\/\/ src\/app\/(\S+)\n/.exec(code) ?? []
     return line === undefined || path === undefined ? [] : [{ path, code: code.slice(line.length) }]
   })
-  expect(shown.map(({ path }) => path)).toHaveLength(3)
+  expect(shown.map(({ path }) => path)).toHaveLength(4)
   for (const { path, code } of shown) expect(`${code}\n`).toBe(await readFile(join(RECIPE, path), 'utf8'))
 })
 
@@ -81,9 +92,8 @@ describe('an image', () => {
     expect(headers['content-type']).toBe(type)
     expect(headers['vary']).toMatch(/\bAccept\b/)
     expect(headers['cache-control']).toBe('public, max-age=86400')
-    // The recipe blocks decoding AVIF in the whole process.
-    const format = type === 'image/avif' ? String(body.subarray(8, 12)) : (await sharp(body).metadata()).format
-    expect(`image/${format}`).toBe(type)
+    const { format, compression } = await sharp(body).metadata()
+    expect(`image/${compression === 'av1' ? 'avif' : format}`).toBe(type)
   })
 
   test('is made once for all who ask, and then answered by its ETag', async () => {
@@ -139,23 +149,32 @@ describe('what is refused', () => {
     expect(JSON.stringify(app.logs)).toContain('pixel limit')
   })
 
-  test.for([
-    ['a progressive JPEG', 'jpg', () => claimingJpeg(true)],
-    ['an interlaced PNG', 'png', () => Promise.resolve(claimingPng(3_100, 3_100, { depth: 16, isInterlaced: true }))],
-    ['a WebP', 'webp', () => plain(3_100, 3_100).webp({ lossless: true, effort: 0 }).toBuffer()],
-  ] as const)('%s whose decoding could take more than 150 MB', async ([, extension, make]) => {
-    await writeFile(original(`greedy.${extension}`), await make())
+  test('a file of some kilobytes whose texts take gigabytes, without taking them from the server', async () => {
     const { app, get } = opened()
-    await get(`/images/320/greedy.${extension}`).expect(404)
-    expect(JSON.stringify(app.logs)).toMatch(/decoding takes up to 15\d{7} bytes/)
+    await get('/images/320/mill.jpg')
+    await writeFile(original('texts.png'), pngWithTexts(60))
+    expect((await stat(original('texts.png'))).size).toBeLessThan(500_000)
+    const watch = watchMemory()
+    await get('/images/320/texts.png').expect(404)
+    const most = watch.end()
+    expect(JSON.stringify(app.logs)).toContain('too much memory')
+    expect(most).toBeLessThan(150_000_000)
+    // The next image has a process of its own.
+    await get('/images/1280/mill.jpg').expect(200)
   })
 
-  test('no other JPEG or PNG of the same size for that', async () => {
-    await writeFile(original('plain.jpg'), await claimingJpeg(false))
-    await writeFile(original('plain.png'), claimingPng(3_100, 3_100))
+  test('a file of some kilobytes that takes seconds, once for all its sizes that wait', async () => {
+    await writeFile(original('scans.jpg'), jpegWithScans(7_000, 882))
+    expect((await stat(original('scans.jpg'))).size).toBeLessThan(200_000)
     const { app, get } = opened()
-    for (const name of ['plain.jpg', 'plain.png']) await get(`/images/320/${name}`)
-    expect(JSON.stringify(app.logs)).not.toContain('decoding takes')
+    decoding.timeout = 1_500
+    onTestFinished(() => void (decoding.timeout = undefined))
+    const types = ['image/avif', 'image/webp', 'image/jpeg']
+    await Promise.all(types.map((type) => get('/images/320/scans.jpg', type).expect(404)))
+    const said = app.logs.map((line) => JSON.stringify(line)).filter((line) => line.includes('be resized'))
+    expect(said.filter((line) => line.includes('memory or time'))).toHaveLength(1)
+    expect(said.filter((line) => line.includes('be resized before'))).toHaveLength(2)
+    expect(new Set(decoding.limits)).toEqual(new Set([10_000]))
   })
 
   test('an AVIF, under any name', async () => {
@@ -164,39 +183,6 @@ describe('what is refused', () => {
     await get('/images/320/small.jpg').expect(404)
     expect(JSON.stringify(app.logs)).toContain('unsupported image format')
     await get('/images/320/small.avif').expect(404)
-  })
-
-  test('one on which a process has ended, for an hour', async () => {
-    const { app, get } = opened()
-    await writeFile(original('crash.png'), await plain(400, 400).png().toBuffer())
-    await get('/images/640/crash.png').expect(200)
-    const [version = ''] = await readdir(join(app.dataDir, 'images/crash.png'))
-    const made = join(app.dataDir, 'images/crash.png', version)
-    expect(await readdir(made)).toEqual(['640.webp'])
-    const leave = (width: number, pid = 0) => writeFile(join(made, `${width}.webp.pid`), String(pid))
-    await leave(320, process.ppid) // another worker, which is making it
-    await get('/images/320/crash.png').expect(200)
-    const gone = spawnSync('true').pid
-    await Promise.all([leave(1280, process.pid), leave(1920, gone)])
-    for (const width of [1280, 1920]) await get(`/images/${width}/crash.png`).expect(404)
-    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_001)
-    onTestFinished(() => void vi.restoreAllMocks())
-    for (const width of [1280, 1920]) await get(`/images/${width}/crash.png`).expect(200)
-  })
-
-  test('none before the file that says so is written', async () => {
-    const { resized } = await import('../../fixtures/recipes/images/images/resize.server.ts')
-    const size = {
-      original: original('mill.jpg'),
-      folder: join(folder.path, 'marks'),
-      width: 320,
-      format: 'avif',
-    } as const
-    const made = resized(size, 'one', new AbortController().signal)
-    const files = async () => (await readdir(size.folder, { recursive: true }).catch(() => [])).join()
-    await expect.poll(files, { interval: 1 }).toContain('320.avif.pid')
-    expect(await made).toMatch(/320\.avif$/)
-    expect(await files()).not.toContain('.pid')
   })
 
   test('a drawing under the name of a photo, which could load other files', async () => {
@@ -230,20 +216,22 @@ describe('what is refused', () => {
       .toBuffer()
     await Promise.all(names.map((name) => writeFile(original(name), grain)))
     const order: string[] = []
-    const make = async (client: string, name: string, width: number): Promise<void> => {
+    const leaving = new AbortController()
+    const make = async (client: string, name: string, width: number, { signal } = leaving): Promise<void> => {
       const made = await resized(
         { original: original(name), folder: join(folder.path, 'made', client, name), width, format: 'webp' },
         client,
-        new AbortController().signal,
+        signal,
       ).catch((thrown: Error) => thrown.name)
       order.push(`${client} ${made === 'UnavailableError' ? 'refused' : 'made'}`)
     }
     const greedy = names.flatMap((name) => [320, 640].map((width) => make('greedy', name, width)))
-    await Promise.all([...greedy, make('other', 'grain-0.png', 320)])
+    await make('other', 'grain-0.png', 320)
     expect(order.filter((line) => line === 'greedy refused')).toHaveLength(2)
-    expect(order.filter((line) => line === 'greedy made')).toHaveLength(50)
     expect(order.indexOf('other made')).toBeLessThan(5)
-    await make('greedy', 'grain-25.png', 640)
+    leaving.abort() // the others are not made
+    await Promise.all(greedy)
+    await make('greedy', 'grain-25.png', 640, new AbortController())
     expect(order.at(-1)).toBe('greedy made')
   })
 
@@ -253,19 +241,24 @@ describe('what is refused', () => {
     const grain = await plain(2, 2).png().toBuffer()
     await Promise.all(names.map((name) => writeFile(original(name), grain)))
     const order: string[] = []
-    const make = async (client: string, name: string): Promise<number> => {
+    const leaving = new AbortController()
+    const make = async (client: string, name: string, { signal } = new AbortController()): Promise<number> => {
       const made = join(folder.path, 'crowd', name)
       const size = { original: original(name), folder: made, width: 320, format: 'webp' } as const
-      const path = await resized(size, client, new AbortController().signal)
+      const path = await resized(size, client, signal)
       order.push(client)
       return (await stat(join(made, path))).ino
     }
-    const greedy = names.map((name) => make('greedy', name))
+    const last = names.pop() ?? ''
+    const greedy = Promise.allSettled(names.map((name) => make('greedy', name, leaving)))
+    const waited = make('greedy', last)
     // Until the first is in progress; the others have their places then.
     while ((await readdir(join(folder.path, 'crowd')).catch(() => [])).length === 0) await delay(1)
-    const joined = await make('joined', names.at(-1) ?? '')
+    const joined = await make('joined', last)
     expect(order.length).toBeLessThan(10)
-    expect((await Promise.all(greedy)).at(-1)).toBe(joined) // not made again in the other client's turn
+    expect(await waited).toBe(joined) // not made again in the other client's turn
+    leaving.abort()
+    await greedy
   })
 
   test('an image that nobody waits for any more is not made, whoever has asked first', async () => {
@@ -327,28 +320,68 @@ test('a page offers browsers all widths', async () => {
 
 const plain = (width: number, height: number) => sharp({ create: { width, height, channels: 4, background: '#0a88' } })
 
-/** A small JPEG that says it has 4,200 by 4,200 pixels. */
-async function claimingJpeg(progressive: boolean): Promise<Buffer> {
-  const bytes = await plain(16, 16).jpeg({ progressive, chromaSubsampling: '4:4:4' }).toBuffer()
-  const head = bytes.indexOf(Buffer.from([0xff, progressive ? 0xc2 : 0xc0]))
-  bytes.writeUInt16BE(4_200, head + 5)
-  bytes.writeUInt16BE(4_200, head + 7)
-  return bytes
+/** The most memory that this process has taken since, in bytes. */
+function watchMemory() {
+  const before = process.memoryUsage.rss()
+  let most = 0
+  const look = setInterval(() => (most = Math.max(most, process.memoryUsage.rss() - before)), 10)
+  return {
+    end: () => {
+      clearInterval(look)
+      return most
+    },
+  }
 }
 
 /** A PNG that says how large it is and has next to nothing in it. */
-function claimingPng(width: number, height: number, { depth = 8, isInterlaced = false } = {}): Buffer {
+const claimingPng = (width: number, height: number): Buffer => png(width, height, [])
+
+/** A PNG of one pixel, with texts of 7 MB each: decoders allow 8 MB for one and any number of them. */
+function pngWithTexts(count: number): Buffer {
+  const text = deflateSync(Buffer.alloc(7_000_000, 'a'))
+  const texts = Array.from({ length: count }, (_, n) => chunk('zTXt', Buffer.concat([Buffer.from(`${n}\0\0`), text])))
+  return png(1, 1, texts)
+}
+
+function png(width: number, height: number, others: readonly Buffer[]): Buffer {
   const head = Buffer.alloc(13)
   head.writeUInt32BE(width, 0)
   head.writeUInt32BE(height, 4)
-  head.set([depth, isInterlaced ? 6 : 2, 0, 0, Number(isInterlaced)], 8)
-  const chunk = (type: string, data: Buffer): Buffer => {
-    const body = Buffer.concat([Buffer.from(type), data])
-    const [size, sum] = [Buffer.alloc(4), Buffer.alloc(4)]
-    size.writeUInt32BE(data.length)
-    sum.writeUInt32BE(crc32(body))
-    return Buffer.concat([size, body, sum])
-  }
-  const parts = [chunk('IHDR', head), chunk('IDAT', deflateSync(Buffer.alloc(16))), chunk('IEND', Buffer.alloc(0))]
-  return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), ...parts])
+  head.set([8, 2], 8) // bits of a channel, RGB
+  const pixels = chunk('IDAT', deflateSync(Buffer.alloc(16)))
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+  return Buffer.concat([signature, chunk('IHDR', head), ...others, pixels, chunk('IEND', Buffer.alloc(0))])
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type), data])
+  const [size, sum] = [Buffer.alloc(4), Buffer.alloc(4)]
+  size.writeUInt32BE(data.length)
+  sum.writeUInt32BE(crc32(body))
+  return Buffer.concat([size, body, sum])
+}
+
+/** A grey progressive JPEG: each scan refines one coefficient of all blocks, which costs it a few bytes. */
+function jpegWithScans(pixels: number, scans: number): Buffer {
+  const segment = (marker: number, ...data: number[]): Buffer =>
+    Buffer.from([0xff, marker, (data.length + 2) >> 8, (data.length + 2) & 255, ...data])
+  const table = (kind: number, symbol: number): Buffer => segment(0xc4, kind, 1, ...Array<number>(15).fill(0), symbol)
+  const blocks = Math.ceil(pixels / 8) ** 2
+  const side = [pixels >> 8, pixels & 255]
+  const head = [
+    Buffer.from([0xff, 0xd8]),
+    segment(0xdb, 0, ...Array<number>(64).fill(1)),
+    segment(0xc2, 8, ...side, ...side, 1, 1, 0x11, 0),
+    table(0x00, 0),
+    table(0x10, 0xe0), // 2^14 blocks end here, and as many more as the next 14 bits say
+  ]
+  const flat = [segment(0xda, 1, 1, 0, 0, 0, 0), Buffer.alloc(Math.ceil(blocks / 8))]
+  const runs = '011111111111111'.repeat(Math.ceil(blocks / 32_767))
+  const bytes = runs.match(/.{1,8}/g)?.map((bits) => Number.parseInt(bits.padEnd(8, '1'), 2)) ?? []
+  const data = Buffer.from(bytes.flatMap((byte) => (byte === 255 ? [255, 0] : [byte])))
+  const refining = Array.from({ length: scans }, (_, n) => {
+    const [coefficient, bit] = [1 + Math.floor(n / 14), 13 - (n % 14)]
+    return [segment(0xda, 1, 1, 0, coefficient, coefficient, ((bit === 13 ? 0 : bit + 1) << 4) | bit), data]
+  })
+  return Buffer.concat([...head, ...flat, ...refining.flat(), Buffer.from([0xff, 0xd9])])
 }
