@@ -16,6 +16,8 @@ import {
 } from './redis-connection.ts'
 
 const FREE_EVERY_MS = 1_000 // where there was nothing to free
+/** Of a time limit, each begun when the last one has ended: a render that holds the event loop takes one of them only. */
+const LIMIT_STEPS = 5
 
 /** There is no connection, or a command took too long; it may still have taken effect. */
 export class RedisGone extends Error {
@@ -60,10 +62,10 @@ export interface RedisLink {
    */
   isHearing(channel: string): boolean
   /**
-   * Called whenever commands can be sent (again), and whenever subscriptions are active (again) after that. Messages
-   * may have been missed before each call.
+   * Called whenever commands can be sent (again), and whenever subscriptions are active (again) after that.
+   * @param listener is told whether messages may have been missed before: not if only answers were late.
    */
-  onConnect(listener: () => void): void
+  onConnect(listener: (mayHaveMissed: boolean) => void): void
   /** Resolves when the first attempt to connect has succeeded or failed, or takes too long. */
   readonly tried: Promise<void>
   /** Ends the connections. Later uses throw {RedisGone}. */
@@ -93,7 +95,7 @@ export function prefixOf(url: string, application: string): string {
 /** The connection for commands. */
 class RedisCommands {
   readonly #log: Logger
-  readonly #onUsable: () => void
+  readonly #onUsable: (mayHaveMissed: boolean) => void
   /** Its lateness says nothing: it sends many commands, for which only those wait who lack room. */
   readonly #removal = new ValueRemoval((command) => this.#limited(command, ANSWER_LIMIT_MS, () => undefined))
   #freeing: Promise<number> | undefined
@@ -106,7 +108,7 @@ class RedisCommands {
   #complained = false
   #disposed = false
 
-  constructor(log: Logger, onUsable: () => void) {
+  constructor(log: Logger, onUsable: (mayHaveMissed: boolean) => void) {
     this.#log = log
     this.#onUsable = onUsable
   }
@@ -123,7 +125,7 @@ class RedisCommands {
   /** @returns resolves when the first attempt has ended, or takes too long. */
   connect(create: typeof createClient, url: string, pingEveryMs: number): Promise<void> | undefined {
     if (this.#disposed) return undefined
-    const onReady = (): void => this.#recover()
+    const onReady = (): void => this.#recover(true)
     const onFailure = (error: Error): void => this.complain(error)
     this.#connection = openConnection({ create, url, pingEveryMs, onReady, onFailure })
     return this.#connection.tried
@@ -174,11 +176,18 @@ class RedisCommands {
     if (client === undefined) throw new RedisGone('The shared store cannot be reached')
     const { promise: over, reject } = Promise.withResolvers<never>()
     const result = work(client)
-    const timer = setTimeout(() => {
+    let left = LIMIT_STEPS
+    const step = (): void => {
+      left -= 1
+      if (left > 0) {
+        timer = setTimeout(step, limitMs / LIMIT_STEPS)
+        return
+      }
       const error = new RedisGone('The shared store is too slow')
       onLate(error, client, result)
       reject(error)
-    }, limitMs)
+    }
+    let timer = setTimeout(step, limitMs / LIMIT_STEPS)
     try {
       return await Promise.race([result, over])
     } catch (thrown) {
@@ -198,11 +207,11 @@ class RedisCommands {
     return made
   }
 
-  #recover(): void {
+  #recover(isNew: boolean): void {
     this.#hangs = false
     if (this.#complained) this.#log.info('the shared store is there again')
     this.#complained = false
-    this.#onUsable()
+    this.#onUsable(isNew)
   }
 
   #hang(error: Error, client: RedisClient, late: Promise<unknown>): void {
@@ -218,7 +227,7 @@ class RedisCommands {
     const sentAt = performance.now()
     await client.ping()
     if (!this.#hangs || client !== this.#connection?.ready) return
-    if (performance.now() - sentAt <= ANSWER_LIMIT_MS) this.#recover()
+    if (performance.now() - sentAt <= ANSWER_LIMIT_MS) this.#recover(false)
     else await this.#probe(client)
   }
 }
@@ -234,10 +243,10 @@ export function openRedis(
   { application = '', pingEveryMs = PING_EVERY_MS }: RedisLinkOptions = {},
 ): RedisLink {
   const memory = { max: Infinity }
-  const listeners: (() => void)[] = []
-  const tell = (): void => {
+  const listeners: ((mayHaveMissed: boolean) => void)[] = []
+  const tell = (mayHaveMissed: boolean): void => {
     if (commands.client === undefined) return
-    for (const listener of listeners) listener()
+    for (const listener of listeners) listener(mayHaveMissed)
   }
   const commands = new RedisCommands(log, tell)
   /** Before any other command of a connection: bounds follow from it. */
@@ -253,7 +262,7 @@ export function openRedis(
       (error: Error) => commands.complain(error),
     )
     .then(askMemory)
-  const channels = new RedisChannels({ loaded, url, pingEveryMs, onHeard: tell })
+  const channels = new RedisChannels({ loaded, url, pingEveryMs, onHeard: () => tell(true) })
 
   const prefix = prefixOf(url, application)
 
@@ -281,7 +290,7 @@ export function openRedis(
     isHearing: (channel) => commands.isAnswering && channels.isHearing(channel),
     onConnect(listener) {
       listeners.push(listener)
-      if (commands.client !== undefined) listener()
+      if (commands.client !== undefined) listener(true)
     },
     dispose() {
       commands.dispose()

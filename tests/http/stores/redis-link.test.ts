@@ -68,7 +68,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('the connection to th
     await expect.poll(() => link.connected).toBe(false)
     await expect(link.script(script)).rejects.toThrow(RedisGone)
     const back = Promise.withResolvers<void>()
-    link.onConnect(back.resolve)
+    link.onConnect(() => back.resolve())
     await redis.start()
     await back.promise
     expect(await link.script(script)).toBe(1)
@@ -114,6 +114,31 @@ describe.skipIf(findProgram('redis-server') === undefined)('the connection to th
     expect(lines).toEqual(['the shared store cannot be reached', 'the shared store is there again'])
   })
 
+  test('that has answered while this process was busy is neither too slow nor gone', async () => {
+    const redis = await redisServer()
+    const link = linkTo(redis.url)
+    await link.tried
+    const answers = Array.from({ length: 3 }, () => link.run((client) => client.get('a')))
+    const until = performance.now() + 700
+    while (performance.now() < until);
+    expect(await Promise.all(answers)).toEqual([null, null, null])
+    expect(link.connected).toBe(true)
+  })
+
+  test('that only answers late has lost no messages, and says so', async () => {
+    const redis = await redisServer()
+    const link = linkTo(redis.url)
+    const heard: string[] = []
+    link.subscribe('news', (message) => heard.push(message))
+    await expect.poll(() => link.isHearing('news')).toBe(true)
+    const told: boolean[] = []
+    redis.pause()
+    await expect(link.run((client) => client.publish('news', 'late'))).rejects.toThrow('too slow')
+    link.onConnect((mayHaveMissed) => told.push(mayHaveMissed))
+    redis.resume()
+    await expect.poll(() => [told, heard]).toEqual([[false], ['late']])
+  })
+
   test('that hangs tells nothing any more, as one unanswered ping says, long before it is left', async () => {
     const redis = await redisServer()
     const link = linkTo(redis.url, silent, { pingEveryMs: 1_000 })
@@ -137,7 +162,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('the connection to th
     redis.pause()
     await expect.poll(() => link.connected).toBe(false)
     const back = Promise.withResolvers<void>()
-    link.onConnect(back.resolve)
+    link.onConnect(() => back.resolve())
     redis.resume()
     await back.promise
     await expect

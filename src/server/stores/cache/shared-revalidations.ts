@@ -131,8 +131,8 @@ export class SharedRevalidations {
       if (isOwed === true) void this.#owe(targets, drop)
       return onTargets(targets, drop)
     })
-    link.onConnect(() => {
-      onMissed()
+    link.onConnect((mayHaveMissed) => {
+      if (mayHaveMissed) onMissed()
       void this.#owe([PROBE], { isEarly: true })
     })
   }
