@@ -63,7 +63,7 @@ export interface RedisLink {
   isHearing(channel: string): boolean
   /**
    * Called whenever commands can be sent (again), and whenever subscriptions are active (again) after that.
-   * @param listener is told whether messages may have been missed before: not if only answers were late.
+   * @param listener receives whether messages may have been missed before: not if only answers were late.
    */
   onConnect(listener: (mayHaveMissed: boolean) => void): void
   /** Resolves when the first attempt to connect has succeeded or failed, or takes too long. */
