@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import { drain } from './drain.ts'
 import { limitConnections } from './limit-connections.ts'
 import type { Readiness } from './readiness.ts'
-import { MAX_CONNECTIONS } from './server-limits.ts'
+import { limitNumberOfConnections } from './server-limits.ts'
 import { shareConnections, type ConnectionShares } from './share-connections.ts'
 import { endSlowReaders } from './slow-readers.ts'
 
@@ -20,7 +20,7 @@ interface HostServer extends Server {
 export function limitHostServer(server: HostServer, shares: ConnectionShares): void {
   if (server[GUARDED] === true) return
   server[GUARDED] = true
-  if (!(server.maxConnections > 0)) server.maxConnections = MAX_CONNECTIONS
+  if (!(server.maxConnections > 0)) limitNumberOfConnections(server)
   shareConnections(server, shares)
   limitConnections(server)
   endSlowReaders(server)

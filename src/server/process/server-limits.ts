@@ -4,7 +4,7 @@ const KEEP_ALIVE_MS = 72_000 // longer than common load balancers (60 s), so tha
 const HEADERS_MS = 12_000 // only slow-loris attacks take longer
 const REQUEST_MS = 600_000 // allows uploads on a slow line; bodies of actions have their own limits
 /** Open connections of a server. */
-export const MAX_CONNECTIONS = 10_000
+const MAX_CONNECTIONS = 10_000
 const MAX_HEADERS = 200
 
 /** Limits that exist only as options of `createServer`. */
@@ -15,11 +15,20 @@ export const SERVER_OPTIONS = {
   requireHostHeader: false,
 } as const
 
+/**
+ * Limits the connections of a server. A worker gives further ones back to the primary by default, which hands them to
+ * the next worker, for as long as all are full: that takes all processors, and the connections stay open.
+ */
+export function limitNumberOfConnections(server: Server): void {
+  server.maxConnections = MAX_CONNECTIONS
+  Object.assign(server, { dropMaxConnection: true }) // missing from the types
+}
+
 /** Sets every limit of the HTTP server explicitly: Node's own defaults change between versions. */
 export function setServerLimits(server: Server): void {
   server.keepAliveTimeout = KEEP_ALIVE_MS
   server.headersTimeout = HEADERS_MS
   server.requestTimeout = REQUEST_MS
-  server.maxConnections = MAX_CONNECTIONS
+  limitNumberOfConnections(server)
   server.maxHeadersCount = MAX_HEADERS
 }
