@@ -233,6 +233,24 @@ describe('headers', () => {
     expect(headersFor(quoting, ruleRequest('/a/mill'))).toEqual([['x-a', sent]])
   })
 
+  it.each([
+    ['Content-Security-Policy', 'frame-ancestors https://:to.shop.test', '/to/evil.test;', 'evil.test%3B'],
+    ['content-security-policy', 'img-src https://:to', '/to?v=a.test https://evil.test', 'a.test%20https://evil.test'],
+    ['Set-Cookie', 'partner=:to; Path=/', '/to/x;Domain=shop.test', 'x%3BDomain=shop.test'],
+    ['Cache-Tag', 'file::to', '/to/a,home', 'a%2Chome'],
+    ['Link', '</css/:to.css>; rel=preload', '/to?v=a>"\\', 'a%3E%22%5C'],
+    ['x-own', ':to', '/to?v=en,de; q="1"', 'en,de; q="1"'],
+  ])('%s: %s gets what %s captures as one member', (key, value, target, sent) => {
+    const has = [{ type: 'query', key: 'v', value: '(?<to>.*)' }] as const
+    const headers = [{ key, value }]
+    const ofBoth = [
+      { source: '/to/:to', headers },
+      { source: '/to', has, headers },
+    ]
+    const filled = headersFor(compileRules({ headers: ofBoth }, loadExpressionEngine), ruleRequest(target))
+    expect(filled).toEqual([[key, value.replace(':to', () => sent)]])
+  })
+
   it('no visitor can break a line or name a header that is none', () => {
     const echoed = headersFor(rules, ruleRequest('/echo?v=a%0D%0AX-Evil%3A%201%E4%BD%A0'))
     expect(echoed).toContainEqual(['x-v', 'a%0D%0AX-Evil: 1%E4%BD%A0'])
