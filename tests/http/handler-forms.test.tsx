@@ -55,6 +55,11 @@ test.for([
   [415, `text/plain, ${URLENCODED}`],
   [415, `${URLENCODED}; a=1; a=2`],
   [400, 'multipart/form-data'],
+  // A parser without the backslash, or in another character set, finds other boundaries than one that counts them.
+  [400, String.raw`multipart/form-data; boundary="x\y"`],
+  [415, String.raw`multipart/form-data; boundary="\""`],
+  [400, 'multipart/form-data; boundary="é"'],
+  [400, `multipart/form-data; boundary=${'x'.repeat(71)}`],
 ] as const)('is refused with %i for %s', async ([status, type]) => {
   const app = formApp((sent) => sent.formData())
   await request(app).post('/form').set('Content-Type', type).send(names(3)).expect(status)

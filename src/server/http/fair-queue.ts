@@ -8,6 +8,8 @@ export interface FairQueue<Item> {
   nextBut(client?: string): string | undefined
   /** The first item of each client. */
   firsts(): Iterable<Item>
+  /** Removes all items. */
+  clear(): void
 }
 
 interface Line<Item> {
@@ -46,6 +48,7 @@ export function createFairQueue<Item>(): FairQueue<Item> {
         if (item !== undefined) yield item
       }
     },
+    clear: () => lines.clear(),
   }
 }
 

@@ -6,6 +6,7 @@ import type { DocumentLifetime } from '../stores/cache/document-lifetime.ts'
 import { FRESH_OF_STALE_MS } from '../stores/cache/kept-value.ts'
 import { RequestAborted } from './request-aborted.ts'
 import { SharedReads } from './shared-reads.ts'
+import type { WaitingClients } from './waiting-clients.ts'
 import { LearnedSlots } from './learned-slots.ts'
 import { VisitorReads } from '../stores/cache/visitor-reads.ts'
 import { SearchUses, type AskedDocument } from '../stores/cache/document-names.ts'
@@ -50,6 +51,8 @@ export class DocumentMaking {
   isOvertaken = false
   /** A prefetch has begun it: it is refused before others. */
   isPrefetch = false
+  /** Those that wait for it. */
+  clients: WaitingClients | undefined = undefined
   /** Whether the visitor who was first to ask for it has left. */
   isAbandoned: () => boolean = () => false
   /** Called when it ends without a document. */

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createAdmission, type Admission } from '../../../src/server/request/admission/admission.ts'
 import type { RequestContext } from '../../../src/server/request/context.ts'
+import { WaitingClients } from '../../../src/server/request/waiting-clients.ts'
+import type { TurnRequest } from '../../../src/server/request/admission/render-turns.ts'
 import { RunningWork } from '../../../src/server/request/running-work.ts'
 
 // Some tests leave requests that wait: their timers would go on in other tests of this process.
@@ -58,23 +60,32 @@ test('as many documents are admitted at once as there are places, and the next o
   expect([admission.pending, admission.waiting]).toEqual([1, 0])
 })
 
-test('the second turn of a page for all is in no line of a client', () => {
-  const lines: string[] = []
+test('the second turn of a page for all is in the lines of all who wait for it', () => {
+  const lines: unknown[] = []
   const turns = {
-    take: ({ client }: { client: string }) => (lines.push(client), 'now'),
+    take: ({ client, followClients }: TurnRequest) => {
+      const all = [client]
+      followClients?.((other) => all.push(other))
+      lines.push(all)
+      return 'now'
+    },
     longestWaitMs: () => 0,
     number: 1,
     waiting: 0,
   }
   const admission = createAdmission({ limit: 9, turns: turns as never })
-  for (const making of [undefined, {}]) {
+  const clients = new WaitingClients()
+  clients.add('192.0.2.201')
+  for (const making of [undefined, { clients }]) {
     const { context } = fakeRequest('document', '192.0.2.200')
     Object.assign(context, { making })
     void admission.turn(context)
     Object.assign(context, { place: {} })
     void admission.turn(context, true)
   }
-  expect(lines).toEqual(['192.0.2.200', '192.0.2.200', '192.0.2.200', 'all'])
+  clients.add('192.0.2.202')
+  const alone = ['192.0.2.200']
+  expect(lines).toEqual([alone, alone, alone, ['192.0.2.200', '192.0.2.201', '192.0.2.202']])
 })
 
 test.for([

@@ -61,6 +61,26 @@ describe('pages', () => {
     expect(turns.waiting).toBe(0)
   })
 
+  test('for which others wait, too, have their turn in the line of each, and one turn', async () => {
+    const { order, render, nextTurn, turns } = setUp()
+    const followers: ((client: string) => void)[] = []
+    const ofA = { client: 'a', loaded: true }
+    for (let n = 0; n < 9; n += 1) render(`a${n}`, 30, ofA)
+    const followClients = (listener: (client: string) => void): void => void followers.push(listener)
+    render('for all', 30, { ...ofA, followClients })
+    render('c0', 30, { client: 'c', loaded: true })
+    // The first of them is the one who has asked for the turn.
+    for (const client of ['a', 'b', 'd']) followers[0]?.(client)
+    expect([order, turns.waiting]).toEqual([['a0'], 10])
+    while (turns.waiting > 0) await nextTurn()
+    expect(order).toEqual(['a0', 'c0', 'a1', 'for all', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7', 'a8'])
+    // Nothing of it is left in the other lines.
+    followers[0]?.('e')
+    for (let n = 0; n < 3; n += 1) render(`b${n}`, 30, { client: 'b', loaded: true })
+    while (turns.waiting > 0) await nextTurn()
+    expect(order.slice(-3)).toEqual(['b0', 'b1', 'b2'])
+  })
+
   test('wait no longer than their batch took while other work fills each round', async () => {
     const { order, render, nextTurn } = setUp()
     for (const name of ['a', 'b', 'c']) render(name, 30)

@@ -31,8 +31,13 @@ export function readBodyType(contentType: string | undefined): BodyType | undefi
   const name = type?.value ?? ''
   const kind = KINDS.get(name) ?? (NAMED_JSON.test(name) ? 'json' : undefined)
   if (type === undefined || kind === undefined || !isUtf8(type.parameters.get('charset'))) return undefined
-  const boundary = type.parameters.get('boundary')
-  return { kind, boundary: boundary !== undefined && BOUNDARY.test(boundary) ? boundary : undefined }
+  return { kind, boundary: boundaryOf(type.parameters) }
+}
+
+/** The boundary of a multipart body; `undefined` if it is missing, or one that parsers read in different ways. */
+export function boundaryOf(parameters: ReadonlyMap<string, string>): string | undefined {
+  const boundary = parameters.get('boundary')
+  return boundary !== undefined && BOUNDARY.test(boundary) ? boundary : undefined
 }
 
 /** The kind of an action's body by its `Content-Type`; `undefined` means 415. */

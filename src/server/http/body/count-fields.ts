@@ -1,5 +1,6 @@
 import { readParameters } from '../header-parameters.ts'
 import { BodyError, overLimit } from './body-error.ts'
+import { boundaryOf } from './body-kind.ts'
 import { MAX_FIELDS, MAX_PARTS } from './body-limits.ts'
 
 /** Counts the fields of a form while its bytes are read, for a parser that has no bound of its own. */
@@ -19,10 +20,10 @@ const SEPARATOR = Buffer.from('&')
  */
 export function countFields(contentType: string | undefined): FieldCount {
   const { value, parameters } = readParameters(contentType ?? '') ?? {}
-  const boundary = parameters?.get('boundary') ?? ''
+  const boundary = parameters && boundaryOf(parameters)
   if (value === 'application/x-www-form-urlencoded') return countTexts(SEPARATOR, MAX_FIELDS - 1, 'fields', MAX_FIELDS)
   if (value !== 'multipart/form-data') return refused(new BodyError(415, 'A body that is no form'))
-  if (boundary === '') return refused(new BodyError(400, 'A multipart body without a boundary'))
+  if (boundary === undefined) return refused(new BodyError(400, 'A multipart body without a boundary'))
   return countTexts(Buffer.from(`--${boundary}`, 'latin1'), MAX_PARTS + 1, 'parts', MAX_PARTS)
 }
 

@@ -60,9 +60,6 @@ export interface Admission {
   readonly waiting: number
 }
 
-/** The line of pages for all that have begun. */
-const FOR_ALL = 'all'
-
 /** Options of admission. */
 interface AdmissionOptions {
   /** Places, at least 1. */
@@ -164,7 +161,7 @@ export function createAdmission({
   function takeTurn(context: RequestContext, kind: Pick<TurnRequest, 'loaded' | 'isDue'>): Promise<Turn> | undefined {
     const turn = turns.take({
       requestClass: classOf(context),
-      client: lineOf(context, kind.loaded),
+      ...linesOf(context, kind.loaded),
       isGone: () => isGone(context),
       ...kind,
     })
@@ -214,11 +211,14 @@ function holdUntilMade(context: RequestContext, unread: UnreadAnswers, give: () 
 }
 
 /**
- * The line in which a request waits for its turn. Others wait for a page for all that has begun: in the line of whoever
- * began it, that one's other requests would come first.
+ * The lines in which a request waits for its turn. Others wait for a page for all, too, once it has begun: in the line of
+ * whoever began it, that one's other requests would come first.
  */
-function lineOf({ making, clientAddress }: RequestContext, loaded = false): string {
-  return loaded && making !== undefined ? FOR_ALL : clientKey(clientAddress.address)
+function linesOf(
+  { clientAddress, making }: RequestContext,
+  loaded = false,
+): Pick<TurnRequest, 'client' | 'followClients'> {
+  return { client: clientKey(clientAddress.address), followClients: loaded ? making?.clients?.follow : undefined }
 }
 
 /** Whether nobody waits for the answer any more. */

@@ -9,7 +9,7 @@
  *
  * Pages whose data is loaded go first, because it fills memory while they wait; then documents, data, and prefetches.
  * Within each of these, clients take turns, and no client has two turns in a row while another one waits: a client with
- * many requests delays only itself. Pages and calls that have waited too long are refused: their visitor has given up, or
+ * many requests delays only itself. A page for which several clients wait is in the line of each. Pages and calls that have waited too long are refused: their visitor has given up, or
  * retries. Handlers, pages that show what a call has done, and rules for a request with a long head run however late it is.
  * Bounded by the places of `admission.ts`, for handlers by those of `admitResource`, and for long heads by the connections.
  */
@@ -39,6 +39,8 @@ export interface TurnRequest {
   readonly requestClass: RequestClass
   /** As `clientKey` names it. */
   readonly client: string
+  /** Calls back with each client that waits for the same, now and later. */
+  readonly followClients?: ((listener: (client: string) => void) => void) | undefined
   /** Its loaders are done. */
   readonly loaded?: boolean
   /** Whether it is answered however late it is; it then does not count for `longestWaitMs`. */
@@ -78,6 +80,8 @@ interface Waiting {
   readonly deadlineMs: number
   readonly request: TurnRequest
   readonly resolve: (turn: Turn) => void
+  /** It had its turn, and may still be in the lines of other clients. */
+  isOver: boolean
 }
 
 const SYSTEM_CLOCK: TurnClock = {
@@ -149,6 +153,7 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
   function rest(rounds: number, until: number): void {
     if (waiting === 0) {
       startedAt = undefined
+      line.clear()
     } else if (rounds > 0 && now() < until) {
       nextTurn(() => rest(rounds - 1, until))
     } else {
@@ -173,12 +178,15 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
 
   /** The next request that is still in time; late ones before it are refused. */
   function shift(at: number): Waiting | undefined {
-    for (let next = line.take(lastClient); next !== undefined; next = line.take(lastClient)) {
+    for (let taken = line.take(lastClient); taken !== undefined; taken = line.take(lastClient)) {
+      const [client, next] = taken
+      if (next.isOver) continue
       const { request, deadlineMs } = next
+      next.isOver = true
       waiting -= 1
       if (request.isDue !== true) longest = Math.max(longest, at - next.since)
       if (!request.isGone() && at - next.since <= deadlineMs) {
-        lastClient = request.client
+        lastClient = client
         return next
       }
       next.resolve('late')
@@ -191,8 +199,10 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
 interface WaitingLine {
   /** @param since when the request has asked for its turn. */
   add(request: TurnRequest, since: number, resolve: (turn: Turn) => void): void
-  /** Takes the next request of a different client; one of this client only if no other waits. */
-  take(lastClient: string | undefined): Waiting | undefined
+  /** Takes the next request from the line of a different client; from that of this client only if no other waits. */
+  take(lastClient: string | undefined): readonly [client: string, request: Waiting] | undefined
+  /** Removes all. */
+  clear(): void
   /** Milliseconds that the first request of any client has waited; 0 without one. */
   longestWaitMs(at: number): number
 }
@@ -204,10 +214,11 @@ function createLine(): WaitingLine {
   ) as unknown as Readonly<Record<RequestClass, FairQueue<Waiting>>>
   const queues = [loaded, byClass.document, byClass.data, byClass.prefetch]
 
-  function takeFrom(clientIn: (queue: FairQueue<Waiting>) => string | undefined): Waiting | undefined {
+  function takeFrom(clientIn: (queue: FairQueue<Waiting>) => string | undefined) {
     for (const queue of queues) {
       const client = clientIn(queue)
-      if (client !== undefined) return queue.take(client)
+      const taken = client === undefined ? undefined : queue.take(client)
+      if (client !== undefined && taken !== undefined) return [client, taken] as const
     }
     return undefined
   }
@@ -218,13 +229,20 @@ function createLine(): WaitingLine {
       const queue = isLoaded ? loaded : byClass[request.requestClass]
       const deadlineMs =
         request.isDue === true ? Infinity : LIMIT_MS[isLoaded ? 'document' : request.requestClass] * DEADLINE_LIMITS
-      queue.add(request.client, { since, deadlineMs, request, resolve })
+      const waiting: Waiting = { since, deadlineMs, request, resolve, isOver: false }
+      queue.add(request.client, waiting)
+      request.followClients?.((client) => {
+        if (client !== request.client && !waiting.isOver) queue.add(client, waiting)
+      })
     },
+    clear: () => queues.forEach((queue) => queue.clear()),
     take: (lastClient) => takeFrom((queue) => queue.nextBut(lastClient)) ?? takeFrom((queue) => queue.nextBut()),
     longestWaitMs(at) {
       let most = 0
       for (const queue of queues) {
-        for (const { since, request } of queue.firsts()) if (request.isDue !== true) most = Math.max(most, at - since)
+        for (const { since, request, isOver } of queue.firsts()) {
+          if (request.isDue !== true && !isOver) most = Math.max(most, at - since)
+        }
       }
       return most
     },

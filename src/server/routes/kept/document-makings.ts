@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { OpenPromise } from '../../../shared/protocol/value-frames.ts'
 import { clientKey } from '../../http/client-key.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { WaitingClients } from '../../request/waiting-clients.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 import type { DocumentMaking, MadeData } from '../../request/document-making.ts'
 import type { KeptDocument } from '../../stores/cache/document-cache.ts'
@@ -66,6 +67,8 @@ interface Group {
   readonly since: number
   /** That of the line that was first to have a place. */
   readonly done: PromiseWithResolvers<MadeAnswer>
+  /** All that wait for it: once it has begun, it has its second turn in the line of each. */
+  readonly clients: WaitingClients
   /** By client: one that has many answers in progress delays and refuses only itself. */
   readonly lines: Map<string, Promise<MadeAnswer>>
 }
@@ -86,7 +89,8 @@ export class DocumentMakings {
   of(visit: Visit): PendingMaking | undefined {
     const group = this.#pending.get(this.#nameOf(visit))
     if (group === undefined) return undefined
-    const { done, hasBegun, lines, since } = group
+    const { clients, done, hasBegun, lines, since } = group
+    if (hasBegun) clients.add(clientOf(visit))
     if (hasBegun) return { made: done.promise, since }
     const line = lines.get(clientOf(visit))
     return line && { made: Promise.race([done.promise, line]), since }
@@ -101,9 +105,11 @@ export class DocumentMakings {
       hasBegun: false,
       since: this.#documents.now,
       done: Promise.withResolvers(),
+      clients: new WaitingClients(),
       lines: new Map(),
     }
     this.#pending.set(name, group)
+    group.clients.add(client)
     const end = (): void => void (this.#pending.get(name) === group && this.#pending.delete(name))
     let isFirst = false
     const mayBegin = (): boolean => {
@@ -111,7 +117,7 @@ export class DocumentMakings {
       group.hasBegun = true
       return isFirst
     }
-    const line = this.#make(page, asked, context, mayBegin).then((result) => {
+    const line = this.#make(page, asked, context, { mayBegin, clients: group.clients }).then((result) => {
       group.lines.delete(client)
       if (!isFirst && group.hasBegun) return group.done.promise
       if (isFirst || group.lines.size === 0) end()

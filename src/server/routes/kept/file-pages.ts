@@ -36,7 +36,7 @@ export function createFilePages(parts: PageParts & { readonly log: Logger }): Ke
     async serve(page, context, data) {
       const asked = askedPage(page, context)
       if (data !== undefined) return serveData(asked.page, data)
-      const { making, answer } = await make(page, asked, context, () => true)
+      const { making, answer } = await make(page, asked, context, { mayBegin: () => true })
       const { kept } = making
       const own = making.slots.size > 0 ? 'visitor' : undefined
       const reason = making.reason ?? own ?? (making.usesSoFar.isEmpty ? undefined : BY_QUERY)

@@ -6,6 +6,7 @@ import { lateFailure, reportFailure } from '../../request/answer/failure.ts'
 import { RequestContext } from '../../request/context.ts'
 import { DocumentMaking } from '../../request/document-making.ts'
 import { RequestScope } from '../../request/request-scope.ts'
+import type { WaitingClients } from '../../request/waiting-clients.ts'
 import type { AskedDocument } from '../../stores/cache/document-names.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
 import { servePage, type PageParts } from '../render/serve-page.ts'
@@ -18,12 +19,20 @@ export interface MadeAnswer {
   readonly answer?: CapturedAnswer | undefined
 }
 
+/** The makings of one document, of which one gets a place first. */
+export interface MakingGroup {
+  /** As in `DocumentMaking`. */
+  readonly mayBegin: () => boolean
+  /** As in `DocumentMaking`. */
+  readonly clients?: WaitingClients
+}
+
 /** Makes a document for all visitors. Does not reject. */
 export type DocumentMaker = (
   page: MatchedRoute,
   asked: AskedDocument,
   first: RequestContext,
-  mayBegin: () => boolean,
+  group: MakingGroup,
 ) => Promise<MadeAnswer>
 
 /**
@@ -35,11 +44,12 @@ export function createDocumentMaker(parts: PageParts & { readonly log: Logger })
   const newNonce = createRandomText('base64')
   const newId = createRandomText('hex')
 
-  async function make(...[page, asked, first, mayBegin]: Parameters<DocumentMaker>): Promise<MadeAnswer> {
+  async function make(...[page, asked, first, { mayBegin, clients }]: Parameters<DocumentMaker>): Promise<MadeAnswer> {
     const { clientAddress, pathname, search, services, reporter } = first
     const route = page.route.pattern
     const making = new DocumentMaking(asked, first.audience.learned)
     making.mayBegin = mayBegin
+    making.clients = clients
     making.isAbandoned = () => first.aborted !== undefined
     making.isPrefetch = first.prefetch
     const { req, res } = requestOfNobody(pathname + search, making.isPrefetch)
