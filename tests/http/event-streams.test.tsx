@@ -384,7 +384,7 @@ test.for([
   { bufferBytes: 0 },
   { bufferBytes: Infinity },
   { revalidate: [...HUNDRED, 'one more'] },
-])('options such as %j are the mistake of the handler', (options) => {
+])('set %# of options out of range is the mistake of the handler', (options) => {
   expect(() => eventStream(() => undefined, options)).toThrow(RangeError)
   expect(() => eventStream(() => undefined, { revalidate: HUNDRED })).not.toThrow()
 })
