@@ -121,8 +121,9 @@ describe('a rule', () => {
       { numRuns: 60 },
     )
     expect([...ran].filter((source) => source.includes(MARK))).toEqual([])
-    // What remains is of this code and the same for every table.
-    expect(ran.size).toBeLessThan(12)
+    // What remains is of this code and the same for every table: 6, or 12 when one of the redirects answered. Those of
+    // sixty tables would be more than a hundred.
+    expect(ran.size).toBeLessThan(30)
   })
 
   it('without an expression does not load what matches them', () => {
