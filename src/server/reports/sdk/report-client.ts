@@ -56,6 +56,7 @@ interface EnvelopeHeader {
 }
 
 const SDK = { name: 'sentry.javascript.node', version: SDK_VERSION } as const
+const MOST_FRAMES = 50 // more are left out by the SDK
 const FLUSH_LIMIT_MS = 10_000 // for hangs: events are made within some turns of the event loop, which a busy machine may not give for seconds
 
 /**
@@ -81,7 +82,7 @@ export function createReportClient(
     environment,
     includeServerName: false,
     enableRuntimeChannelInjection: false,
-    stackParser: defaultStackParser,
+    stackParser: (stack, skipFirst, framesToPop) => defaultStackParser(...framesOf(stack, skipFirst), framesToPop),
     integrations: [linkedErrorsIntegration()],
     // Nothing is sent from here, so nothing has to wait.
     transport: (options) =>
@@ -127,6 +128,18 @@ export function createReportClient(
     },
     dispose: () => void client.close(0),
   }
+}
+
+/**
+ * Leaves the lines of a stack that can be frames: the platform wrote no more than its limit, at the end. A message stands
+ * in front of them; if a visitor's text is in it, its lines would be taken for frames, and looked at for a millisecond each.
+ * @returns the lines, and how many of them to skip.
+ */
+function framesOf(stack: string, skipFirst = 0): readonly [lines: string, skipFirst: number] {
+  const limit = Math.min(MOST_FRAMES, Error.stackTraceLimit || MOST_FRAMES)
+  const lines = stack.split('\n')
+  const dropped = Math.max(0, lines.length - limit)
+  return [lines.slice(dropped).join('\n'), Math.max(0, skipFirst - dropped)]
 }
 
 function scopeOf({ level, tags, transaction, trace }: FailureFacts): Scope {
