@@ -1,13 +1,14 @@
 /**
- * Finds groups by what their events say, with a bounded scan: of an id the newest 1,000 events, by index; filters and
- * words are compared with the newest 10,000 events. With short words a search takes less than 10 ms, and at most about
- * 30 ms where somebody has filled the inbox for it.
+ * Finds groups by what their events say, with a bounded scan: of an id the newest 900 events and the oldest 100, by
+ * index; filters and words are compared with the newest 10,000 events. With short words a search takes less than 10 ms,
+ * and at most about 30 ms where somebody has filled the inbox for it.
  */
 import type { Database } from '../../stores/open-database.ts'
 import type { ReportFilter } from '../../api/report-inbox.ts'
 
 const MOST_SEARCHED = 10_000 // events
-const MOST_OF_AN_ID = 1_000 // newest events: a trace can have thousands
+const NEWEST_OF_AN_ID = 900 // events: a trace can have thousands
+const OLDEST_OF_AN_ID = 100 // a stranger can send reports with an id only after he has seen it
 const MOST_WORDS = 4 // each is compared with each event
 const LONGEST_TEXT = 200 // characters
 const ID = /^(?:[0-9a-f]{12}|[0-9a-f]{32})$/
@@ -42,8 +43,10 @@ WITH ${hits}, found AS MATERIALIZED (SELECT group_id, max(id) AS item FROM hits 
 SELECT group_id, item, total FROM found, size ORDER BY item DESC
 LIMIT :most OFFSET (SELECT max(0, min(:offset, (total - 1) / :most * :most)) FROM size)`
 
+const endOf = (column: string, order: 'ASC' | 'DESC', most: number): string =>
+  `SELECT * FROM (SELECT * FROM inbox_items WHERE ${column} = :id ORDER BY id ${order} LIMIT ${most})`
 const byIndex = (column: string): string =>
-  `SELECT * FROM (SELECT * FROM inbox_items WHERE ${column} = :id ORDER BY id DESC LIMIT ${MOST_OF_AN_ID})`
+  `${endOf(column, 'DESC', NEWEST_OF_AN_ID)} UNION ALL ${endOf(column, 'ASC', OLDEST_OF_AN_ID)}`
 const BY_ID = pageOf(`hits AS (
   SELECT id, group_id FROM (${['digest', 'event_id', 'trace'].map(byIndex).join(' UNION ALL ')}) WHERE ${FITS}
 )`)
