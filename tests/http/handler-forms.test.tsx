@@ -56,13 +56,32 @@ test.for([
   [415, `${URLENCODED}; a=1; a=2`],
   [400, 'multipart/form-data'],
   // A parser without the backslash, or in another character set, finds other boundaries than one that counts them.
-  [400, String.raw`multipart/form-data; boundary="x\y"`],
+  [415, String.raw`multipart/form-data; boundary="x\y"`],
   [415, String.raw`multipart/form-data; boundary="\""`],
+  // Or another type, behind a comma that is in quotes for one of them.
+  [415, String.raw`multipart/form-data; boundary=b; x="\"; y=", application/x-www-form-urlencoded; z="`],
+  [415, String.raw`multipart/form-data; boundary=b; x="\"; y=", multipart/form-data; boundary=a; z="`],
+  [415, String.raw`application/x-www-form-urlencoded; x="\"; y=", multipart/form-data; boundary=a; z="`],
   [400, 'multipart/form-data; boundary="é"'],
   [400, `multipart/form-data; boundary=${'x'.repeat(71)}`],
 ] as const)('is refused with %i for %s', async ([status, type]) => {
   const app = formApp((sent) => sent.formData())
   await request(app).post('/form').set('Content-Type', type).send(names(3)).expect(status)
+})
+
+test('a form is read by a type that has quotes and more parameters', async () => {
+  const app = formApp((sent) => sent.formData())
+  const type = `Multipart/Form-Data; x="a;b,c"; Boundary="${BOUNDARY}"; charset=utf-8`
+  expect((await request(app).post('/form').set('Content-Type', type).send(multipart(3)).expect(200)).body).toBe(3)
+})
+
+test('a form is read once', async () => {
+  const app = formApp(async (sent) => {
+    await sent.text()
+    const refused: unknown = await sent.formData().catch((error: unknown) => error)
+    return refused instanceof TypeError ? new FormData() : Promise.reject(new Error('read twice'))
+  })
+  await request(app).post('/form').type(URLENCODED).send(names(2)).expect(200)
 })
 
 test('a handler that reads a form as text may have any number of fields', async () => {

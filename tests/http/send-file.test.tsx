@@ -211,6 +211,8 @@ const UNCLEAR = [
   'image/png ,text/html',
   'image/png;a="b,text/html',
   'image/png;a="\\",text/html;"',
+  'image/png; x="\\"; y=", text/html; z="',
+  'image/png; x="a\\b"',
   'image/png;a;,;text/html',
   'image/png text/html',
   'image/png/html',
@@ -307,11 +309,12 @@ test('nor does a blob of two types that a handler answers with', async () => {
   const { app } = tinyApp({
     routes: {
       '/two': { handler: answers('image/png;a,text/html') },
+      '/quoted': { handler: answers('image/png; x="\\"; y=", text/html; z="') },
       '/one': { handler: answers('text/x-mill; names="a, b"') },
     } as never,
   })
-  const types = await Promise.all(['/two', '/one'].map(async (path) => (await request(app).get(path)).type))
-  expect(types).toEqual(['application/octet-stream', 'text/x-mill'])
+  const types = await Promise.all(['/two', '/quoted', '/one'].map(async (path) => (await request(app).get(path)).type))
+  expect(types).toEqual(['application/octet-stream', 'application/octet-stream', 'text/x-mill'])
 })
 
 test('a reader that leaves halfway leaves no open file behind', async () => {

@@ -30,3 +30,12 @@ export function readParameters(header: string): ParameterisedValue | undefined {
   }
   return { value: value.toLowerCase(), parameters }
 }
+
+/**
+ * Parses a media type. Not one with a backslash: readers differ in whether it escapes a quote, and so in what stands
+ * behind the quote, such as another type after a comma.
+ * @returns `undefined` as for `readParameters`.
+ */
+export function readMediaType(header: string): ParameterisedValue | undefined {
+  return header.includes('\\') ? undefined : readParameters(header)
+}

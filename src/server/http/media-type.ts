@@ -1,4 +1,4 @@
-import { readParameters } from './header-parameters.ts'
+import { readMediaType } from './header-parameters.ts'
 
 const OF_BYTES = 'application/octet-stream'
 const ESSENCE = /^[^/]+\/[^/]+$/
@@ -34,7 +34,7 @@ type ContentRisk = 'passive' | 'active' | 'unclear'
  * @returns `undefined` if it is not one media type: of two, browsers and others would choose different ones.
  */
 export function essenceOf(mediaType: string): string | undefined {
-  const value = SENDABLE.test(mediaType) ? readParameters(mediaType)?.value : undefined
+  const value = SENDABLE.test(mediaType) ? readMediaType(mediaType)?.value : undefined
   return value !== undefined && ESSENCE.test(value) ? value : undefined
 }
 

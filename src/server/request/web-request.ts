@@ -79,16 +79,21 @@ function bounded(request: Request, { body }: Pick<RequestParts, 'body'>, reading
     const read = request[name].bind(request) as () => unknown
     const value = (): unknown => {
       reading.held ??= body.hold?.()
-      if (name === 'formData') {
-        if (reading.fields.fault !== undefined) return Promise.reject(reading.fields.fault)
-        reading.isForm = true
-      }
+      if (name === 'formData') return readForm(request, reading)
       const result = read()
       return result instanceof Request ? bounded(result, { body }, reading) : result
     }
     Object.defineProperty(request, name, { value, configurable: true, writable: true })
   }
   return request
+}
+
+/** @throws {BodyError} for a body that is no form, and one with too many fields. */
+async function readForm(request: Request, reading: BodyReading): Promise<FormData> {
+  const { fault, contentType = '' } = reading.fields
+  if (fault !== undefined) throw fault
+  reading.isForm = true
+  return new Response(request.body, { headers: { 'content-type': contentType } }).formData()
 }
 
 /** Reads on demand. A slow sender makes it fail, as in a call of an action, and so does a body over the limit. */

@@ -25,6 +25,7 @@ describe('what a body is depends on no spelling of its Content-Type', () => {
     ['application/x-www-form-urlencoded-not', undefined],
     ['multipart/form-data; boundary=x; boundary=y', undefined],
     ['multipart/form-data; boundary="x', undefined],
+    ['multipart/form-data; boundary="a\\b"', undefined],
     ['multipart/mixed; boundary=x', undefined],
     ['TEXT/PLAIN', undefined],
     ['text/x-component', undefined],
@@ -47,7 +48,6 @@ describe('a boundary is one by RFC 2046 or none', () => {
     [`multipart/form-data; boundary=${longest}b`, undefined],
     ['multipart/form-data; boundary=""', undefined],
     ['multipart/form-data; boundary="a "', undefined],
-    ['multipart/form-data; boundary="a\\b"', undefined],
     ['multipart/form-data', undefined],
   ] as const)('%j', ([header, boundary]) => {
     expect(readBodyType(header)).toEqual({ kind: 'multipart', boundary })

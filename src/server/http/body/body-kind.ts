@@ -1,4 +1,4 @@
-import { readParameters } from '../header-parameters.ts'
+import { readMediaType } from '../header-parameters.ts'
 
 /** The kinds of bodies that actions accept. */
 export type BodyKind = 'urlencoded' | 'multipart' | 'json'
@@ -27,7 +27,7 @@ const NAMED_JSON = /^application\/[!#$&^_.+\w-]+\+json$/
  * its own counts as JSON: who takes no such bodies asks `bodyKind`.
  */
 export function readBodyType(contentType: string | undefined): BodyType | undefined {
-  const type = readParameters(contentType ?? '')
+  const type = readMediaType(contentType ?? '')
   const name = type?.value ?? ''
   const kind = KINDS.get(name) ?? (NAMED_JSON.test(name) ? 'json' : undefined)
   if (type === undefined || kind === undefined || !isUtf8(type.parameters.get('charset'))) return undefined
@@ -42,7 +42,7 @@ export function boundaryOf(parameters: ReadonlyMap<string, string>): string | un
 
 /** The kind of an action's body by its `Content-Type`; `undefined` means 415. */
 export function bodyKind(contentType: string | undefined): BodyKind | undefined {
-  return KINDS.has(readParameters(contentType ?? '')?.value ?? '') ? readBodyType(contentType)?.kind : undefined
+  return KINDS.has(readMediaType(contentType ?? '')?.value ?? '') ? readBodyType(contentType)?.kind : undefined
 }
 
 /** Whether a `charset` is UTF-8, which browsers use for forms and JSON. A missing one counts as UTF-8. */

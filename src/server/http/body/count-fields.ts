@@ -1,17 +1,20 @@
-import { readParameters } from '../header-parameters.ts'
+import { readMediaType } from '../header-parameters.ts'
 import { BodyError, overLimit } from './body-error.ts'
 import { boundaryOf } from './body-kind.ts'
 import { MAX_FIELDS, MAX_PARTS } from './body-limits.ts'
 
 /** Counts the fields of a form while its bytes are read, for a parser that has no bound of its own. */
 export interface FieldCount {
+  /**
+   * What is counted, for the parser; `undefined` if it is no form. In the visitor's own `Content-Type`, with quotes,
+   * backslashes and commas, the parser could find another type or boundary.
+   */
+  readonly contentType: string | undefined
   /** Takes the next bytes. */
   add(bytes: Uint8Array): void
   /** Why this is no form, or one with too many fields or parts, as far as it has been read. */
   readonly fault: BodyError | undefined
 }
-
-const SEPARATOR = Buffer.from('&')
 
 /**
  * Begins at the first byte. `Request.formData()` takes seconds for half a million names in one megabyte: Node's
@@ -19,20 +22,38 @@ const SEPARATOR = Buffer.from('&')
  * @param contentType only what can be read in one way: of a list, parsers take different members.
  */
 export function countFields(contentType: string | undefined): FieldCount {
-  const { value, parameters } = readParameters(contentType ?? '') ?? {}
+  const { value, parameters } = readMediaType(contentType ?? '') ?? {}
   const boundary = parameters && boundaryOf(parameters)
-  if (value === 'application/x-www-form-urlencoded') return countTexts(SEPARATOR, MAX_FIELDS - 1, 'fields', MAX_FIELDS)
+  if (value === 'application/x-www-form-urlencoded') {
+    return countTexts({ contentType: value, text: '&', most: MAX_FIELDS - 1, name: 'fields', maximum: MAX_FIELDS })
+  }
   if (value !== 'multipart/form-data') return refused(new BodyError(415, 'A body that is no form'))
   if (boundary === undefined) return refused(new BodyError(400, 'A multipart body without a boundary'))
-  return countTexts(Buffer.from(`--${boundary}`, 'latin1'), MAX_PARTS + 1, 'parts', MAX_PARTS)
+  return countTexts({
+    contentType: `multipart/form-data; boundary="${boundary}"`,
+    text: `--${boundary}`,
+    most: MAX_PARTS + 1,
+    name: 'parts',
+    maximum: MAX_PARTS,
+  })
 }
 
 function refused(fault: BodyError): FieldCount {
-  return { add: () => undefined, fault }
+  return { contentType: undefined, add: () => undefined, fault }
 }
 
-/** @param most how often the text may occur; then counting ends. */
-function countTexts(text: Buffer, most: number, name: string, maximum: number): FieldCount {
+/** What occurs once for each field. */
+interface CountedText {
+  readonly contentType: string
+  readonly text: string
+  /** How often it may occur; then counting ends. */
+  readonly most: number
+  readonly name: string
+  readonly maximum: number
+}
+
+function countTexts({ contentType, text: given, most, name, maximum }: CountedText): FieldCount {
+  const text = Buffer.from(given, 'latin1')
   let count = 0
   let tail: Buffer = Buffer.alloc(0)
   const held = text.length - 1
@@ -41,9 +62,10 @@ function countTexts(text: Buffer, most: number, name: string, maximum: number): 
       count += 1
   }
   return {
-    add(given) {
+    contentType,
+    add(chunk) {
       if (count > most) return
-      const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
+      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
       countIn(bytes)
       if (held === 0) return
       // Of one that begins in the bytes before, the end is in these. Either part is too short for a whole one.

@@ -3,7 +3,7 @@ import { isUtf8 } from './body-kind.ts'
 import { decodeUtf8 } from './body-text.ts'
 import { checkFieldName } from './field-name.ts'
 import { sentType } from '../media-type.ts'
-import { readParameters } from '../header-parameters.ts'
+import { readMediaType, readParameters } from '../header-parameters.ts'
 
 /** The parsed headers of a part. */
 export interface PartHead {
@@ -41,7 +41,7 @@ export function readPartHead(head: Buffer): PartHead {
   }
   const type = headers.get('content-type') ?? 'text/plain'
   const filename = disposition.parameters.get('filename')
-  if (filename === undefined && !isUtf8(readParameters(type)?.parameters.get('charset'))) {
+  if (filename === undefined && !isUtf8(readMediaType(type)?.parameters.get('charset'))) {
     throw new BodyError(415, 'A field in another character set')
   }
   return {
