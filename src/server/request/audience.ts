@@ -11,6 +11,10 @@ export class Audience {
   guardedByQuery = false
   /** The first visitor data that was read: a cookie, the request with its headers, the address; `origin` if only that. */
   personal: string | undefined = undefined
+  /** Whether the visitor has a cookie that was read; `undefined` if none was. */
+  hasOwnCookie: boolean | undefined = undefined
+  /** Whether `context.locals` were read. */
+  ofLocals = false
   /** The sessions that were opened; `undefined` if there is none. */
   sessions: NotedSessions | undefined = undefined
 

@@ -39,7 +39,10 @@ interface LoaderRequest {
     readonly sessions: SessionStore
     now(): number
   }
-  readonly audience: Pick<Audience, 'hasLookedForSession' | 'isShared' | 'noteOpening' | 'noteSession'>
+  readonly audience: Pick<
+    Audience,
+    'hasLookedForSession' | 'hasOwnCookie' | 'isShared' | 'noteOpening' | 'noteSession' | 'ofLocals'
+  >
   /** Called with a name when the visitor's data is read. */
   readVisitor(what: string): void
   /** Set in the making of a document that is kept for all visitors. */
@@ -109,6 +112,7 @@ export class RequestLoaderContext implements LoaderContext {
 
   get locals(): LoaderContext['locals'] {
     this.#lookAtVisitor('context.locals', 'locals')
+    this.#request.audience.ofLocals = true
     // Code that relies on its middleware would fail without what that leaves here.
     this.#request.making?.leave('locals')
     // Express makes them before any middleware runs.
@@ -191,7 +195,10 @@ export class RequestLoaderContext implements LoaderContext {
       const { value, maxAge } = parseSetCookie(set)
       return maxAge === 0 ? undefined : value
     }
-    return parseCookie(this.#request.req.headers.cookie ?? '')[name]
+    const { audience, req } = this.#request
+    const value = parseCookie(req.headers.cookie ?? '')[name]
+    audience.hasOwnCookie = audience.hasOwnCookie === true || value !== undefined
+    return value
   }
 
   limit(key: string, limit: RateLimit): Promise<RateLimitResult> {

@@ -5,18 +5,24 @@ import type { HeaderList } from '../../http/header-list.ts'
 
 /**
  * What the answer depends on, beyond its URL: always the encoding, what a loader declares, and the cookies if it has looked
- * for a session.
+ * for one, or for a session.
  * @param caching its `Cache-Control`.
  */
 export function varyOf(context: RequestContext, caching: string): string {
   const given = context.givenHeaders?.get('vary') ?? ''
-  const ofSession = variesBySession(context, caching) && !/(?:^|,)\s*cookie\s*(?:,|$)/i.test(given)
-  return `Accept-Encoding${ofSession ? ', Cookie' : ''}${given === '' ? '' : `, ${given}`}`
+  const byCookie = variesByCookie(context, caching) && !namesCookie(given)
+  return `Accept-Encoding${byCookie ? ', Cookie' : ''}${given === '' ? '' : `, ${given}`}`
 }
 
-/** Whether a cache would give an answer that was made without a session to somebody who has one, or the reverse. */
-export function variesBySession({ audience }: RequestContext, caching: string): boolean {
-  return audience.hasLookedForSession && (mayBeShared(caching) || !/\bno-(?:cache|store)\b/i.test(caching))
+/** Whether a `Vary` names the cookies, or everything. */
+export function namesCookie(vary: string): boolean {
+  return /(?:^|,)\s*(?:cookie|\*)\s*(?:,|$)/i.test(vary)
+}
+
+/** Whether a cache would give an answer that was made without a cookie to somebody who has it, or the reverse. */
+export function variesByCookie({ audience }: RequestContext, caching: string): boolean {
+  if (!audience.hasLookedForSession && audience.hasOwnCookie === undefined) return false
+  return mayBeShared(caching) || !/\bno-(?:cache|store)\b/i.test(caching)
 }
 
 /** Adds header names to `Vary`, in one line: some caches read only one. */

@@ -1,7 +1,7 @@
 import { mayBeShared } from '../../http/cache-control.ts'
 import type { Audience } from '../audience.ts'
 import type { RequestContext } from '../context.ts'
-import { setsCookie } from './answer-headers.ts'
+import { namesCookie, setsCookie } from './answer-headers.ts'
 import { mayShareUnderPolicy } from './host-headers.ts'
 
 /** The `Cache-Control` of an answer. */
@@ -36,16 +36,19 @@ interface CachingFacts {
 }
 
 /**
- * Whether an answer is for its visitor alone: it is behind a guard, or was made for somebody who is signed in. Of a session
- * that is still being opened nobody knows.
+ * Whether an answer is for its visitor alone: it is behind a guard, or was made for somebody who is signed in, or of
+ * something that the visitor has and its `Vary` does not name. Of a session that is still being opened nobody knows.
+ * @param vary what its author has declared.
  */
-export function isForOne({
-  guarded,
-  isOpening,
-  sessions,
-}: Pick<Audience, 'guarded' | 'isOpening' | 'sessions'>): boolean {
-  return guarded || isOpening || (sessions !== undefined && sessions.lives.length > 0)
+export function isForOne(audience: Audience, vary: string | null = null): boolean {
+  const { guarded, isOpening, sessions, hasOwnCookie, ofLocals } = audience
+  if (guarded || isOpening || (sessions !== undefined && sessions.lives.length > 0)) return true
+  // The author of a page does not know what the loader of a layout reads.
+  return (hasOwnCookie === true && !namesCookie(vary ?? '')) || (ofLocals && !BY_AUTHOR.test(vary ?? ''))
 }
+
+/** Any but those that `context.prefetch` adds. */
+const BY_AUTHOR = /(?:^|,)\s*(?!(?:sec-)?purpose\s*(?:,|$))[^\s,]/i
 
 /** Decides the `Cache-Control` of an answer: failures are never stored, answers with a cookie, behind a guard or of a session never shared. */
 export function cachingOf({
@@ -79,7 +82,7 @@ export function documentCaching(context: RequestContext, status: number): Cachin
     wanted: givenHeaders?.get('cache-control') ?? (ruled === undefined ? undefined : String(ruled)),
     byDefault: PRIVATE,
     setsCookie: setsCookie(context),
-    guarded: isForOne(audience),
+    guarded: isForOne(audience, givenHeaders?.get('vary')),
     answersForm: req.method === 'POST',
   })
   return mayShareUnderPolicy(res) ? caching : privateCaching(caching)

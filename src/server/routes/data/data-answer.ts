@@ -246,6 +246,6 @@ function dataCaching(status: number, context: RequestContext, isWhole: () => boo
   takeRuledCaching(context)
   const given = context.req.method === 'POST' ? undefined : (context.givenHeaders?.get('cache-control') ?? undefined)
   const wanted = given !== undefined && isWhole() ? given : undefined
-  const guarded = isForOne(context.audience)
+  const guarded = isForOne(context.audience, context.givenHeaders?.get('vary'))
   return cachingOf({ status, wanted, byDefault: ONE_VISITOR, setsCookie: setsCookie(context), guarded })
 }

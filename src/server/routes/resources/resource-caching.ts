@@ -1,5 +1,5 @@
 import { mayBeShared } from '../../http/cache-control.ts'
-import { setsCookie, variesBySession } from '../../request/answer/answer-headers.ts'
+import { namesCookie, setsCookie, variesByCookie } from '../../request/answer/answer-headers.ts'
 import { cachingOf, isForOne, PRIVATE, takeRuledCaching } from '../../request/answer/caching.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { HeaderList } from '../../http/header-list.ts'
@@ -13,7 +13,9 @@ export function resourceCaching({ status, headers }: Response, context: RequestC
   const ruled = takeRuledCaching(context)
   const wanted = own !== undefined && !mayBeShared(own) && mayBeShared(ruled ?? own) ? own : (ruled ?? own)
   const isPersonal = headers.has('set-cookie') || setsCookie(context)
-  const guarded = isForOne(context.audience)
+  const vary = [headers, context.givenHeaders].map((some) => some?.get('vary') ?? '').join()
+  const guarded = isForOne(context.audience, vary)
   const { value } = cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: isPersonal, guarded })
-  return ['Cache-Control', value, ...(variesBySession(context, value) ? ['Vary', 'Cookie'] : [])]
+  const byCookie = variesByCookie(context, value) && !namesCookie(vary)
+  return ['Cache-Control', value, ...(byCookie ? ['Vary', 'Cookie'] : [])]
 }

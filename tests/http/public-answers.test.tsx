@@ -1,0 +1,90 @@
+/** What a loader, a rule or a handler calls public, although something of its visitor was read. */
+import request from 'supertest'
+import { describe, expect, test } from 'vitest'
+import type { HandlerArgs, LoaderArgs } from '../../src/server/api/loader-types.ts'
+import { ROUTE_DATA_PREFIX } from '../../src/shared/protocol/route-data.ts'
+import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
+
+const PUBLIC = 'public, max-age=0, s-maxage=60'
+
+interface Options {
+  /** What the layout's loader, or the handler, reads. */
+  readonly read: (context: LoaderArgs['context']) => unknown
+  /** What the page's loader, or the handler, declares. */
+  readonly vary?: string
+}
+
+function publicApp({ read, vary }: Options) {
+  const share = (headers: Headers): void => {
+    headers.set('Cache-Control', PUBLIC)
+    if (vary !== undefined) headers.set('Vary', vary)
+  }
+  return tinyApp({
+    middleware: [(_req, res, next) => (Object.assign(res.locals, { user: 'ada' }), next())],
+    rules: { headers: [{ source: '/ruled', headers: [{ key: 'Cache-Control', value: PUBLIC }] }] },
+    routes: {
+      '/': {
+        layout: page(({ children }: { children: unknown }) => children),
+        layoutLoader: moduleOf({ loader: ({ context }: LoaderArgs) => ({ name: read(context) ?? 'nobody' }) }),
+      },
+      '/rates': {
+        page: page(() => <p>rates</p>),
+        loader: moduleOf({ loader: ({ context }: LoaderArgs) => (share(context.headers), {}) }),
+      },
+      '/ruled': { page: page(() => <p>ruled</p>) },
+      '/handled': {
+        handler: moduleOf({
+          GET: ({ context }: HandlerArgs) => {
+            const response = Response.json(read(context) ?? 'nobody')
+            share(response.headers)
+            return response
+          },
+        }),
+      },
+    } as never,
+  }).app
+}
+
+const PATHS = ['/rates', `${ROUTE_DATA_PREFIX}/rates`, '/handled'] as const
+
+describe.each([...PATHS, '/ruled'])('%s', (path) => {
+  const theme: Options['read'] = (context) => context.cookie('theme')
+
+  test('is not public for a visitor whose cookie was read, and by cookies for others', async () => {
+    const app = publicApp({ read: theme })
+    const own = await request(app).get(path).set('Cookie', 'theme=dark').expect(200)
+    expect(own.headers['cache-control']).toMatch(/^private\b/)
+    for (const cookie of ['', 'other=1']) {
+      const { headers } = await request(app).get(path).set('Cookie', cookie).expect(200)
+      expect(headers['cache-control']).toBe(PUBLIC)
+      expect(headers['vary']).toMatch(/\bCookie\b/)
+    }
+  })
+
+  test('is not public if locals were read', async () => {
+    const app = publicApp({ read: (context) => (context.locals as { user: string }).user })
+    expect((await request(app).get(path).expect(200)).headers['cache-control']).toMatch(/^private\b/)
+  })
+
+  test('is public if nothing of the visitor was read', async () => {
+    for (const read of [() => 'all', (context: LoaderArgs['context']) => context.origin]) {
+      const { headers } = await request(publicApp({ read })).get(path).set('Cookie', 'theme=dark').expect(200)
+      expect(headers['cache-control']).toBe(PUBLIC)
+      expect(headers['vary'] ?? '').not.toContain('Cookie')
+    }
+  })
+})
+
+test.each(PATHS)('%s is public by what its author says it depends on', async (path) => {
+  for (const [vary, read, caching] of [
+    ['Cookie', (context) => context.cookie('theme'), PUBLIC],
+    ['Accept-Language, cookie', (context) => context.cookie('theme'), PUBLIC],
+    ['Accept-Language', (context) => context.cookie('theme'), /^private\b/],
+    ['X-Tenant', ({ locals }) => Object.keys(locals).length, PUBLIC],
+    ['Purpose, Sec-Purpose', ({ locals }) => Object.keys(locals).length, /^private\b/],
+  ] as const satisfies [string, Options['read'], string | RegExp][]) {
+    const { headers } = await request(publicApp({ read, vary })).get(path).set('Cookie', 'theme=dark').expect(200)
+    expect([vary, headers['cache-control']]).toEqual([vary, expect.stringMatching(caching)])
+    expect(headers['vary']?.match(/cookie/gi)?.length ?? 0).toBeLessThan(2)
+  }
+})
