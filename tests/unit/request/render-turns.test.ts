@@ -161,6 +161,28 @@ describe('pages', () => {
     expect(order).toEqual(['first', 'guess with its data', 'page', 'data', 'guess'])
   })
 
+  test('of two clients with many documents leave turns to data, and a few to prefetches', async () => {
+    const { order, render, nextTurn } = setUp()
+    render('first', 30)
+    const greedy = (name: string): void => {
+      for (const client of ['198.51.100.7', '198.51.100.8']) {
+        render(name, 30, { client })
+        render(name, 30, { client, loaded: true })
+      }
+    }
+    for (let index = 0; index < 20; index += 1) greedy('greedy')
+    for (let index = 0; index < 5; index += 1) render('data', 30, { requestClass: 'data' })
+    render('guess', 30, { requestClass: 'prefetch', client: '203.0.113.10' })
+    while (order.length < 40) await nextTurn()
+    const turns = order.slice(1)
+    const gaps = turns
+      .flatMap((name, at) => (name === 'data' ? [at] : []))
+      .map((at, nth, all) => at - (all[nth - 1] ?? -1))
+    expect(gaps).toHaveLength(5)
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(5)
+    expect(turns.indexOf('guess')).toBeLessThanOrEqual(18)
+  })
+
   test.for([
     ['prefetch', 1000],
     ['data', 4_000],

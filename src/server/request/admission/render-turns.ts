@@ -7,9 +7,11 @@
  * | less than half of `TURN_MS`     | twice as many, `MOST_A_TURN` at most |
  * | more than `TURN_MS`             | half as many, 1 at least        |
  *
- * Pages whose data is loaded go first, because it fills memory while they wait; then documents, data, and prefetches.
- * Within each of these, clients take turns, and no client has two turns in a row while another one waits: a client with
- * many requests delays only itself. A page for which several clients wait is in the line of each. Pages and calls that have waited too long are refused: their visitor has given up, or
+ * Pages whose data is loaded go first, because it fills memory while they wait; then documents, data, and prefetches. But of
+ * four turns, one is for data that waits, and of sixteen, one for prefetches: two clients with many documents would keep
+ * the clicks of all others waiting. Within each of these, clients take turns, and no client has two
+ * turns in a row while another one waits: a client with many requests delays only itself. A page for which several clients
+ * wait is in the line of each. Pages and calls that have waited too long are refused: their visitor has given up, or
  * retries. Handlers, pages that show what a call has done, and rules for a request with a long head run however late it is.
  * Bounded by the places of `admission.ts`, for handlers by those of `admitResource`, and for long heads by the connections.
  */
@@ -212,15 +214,32 @@ function createLine(): WaitingLine {
   const byClass = Object.fromEntries(
     REQUEST_CLASSES.map((name) => [name, createFairQueue<Waiting>()]),
   ) as unknown as Readonly<Record<RequestClass, FairQueue<Waiting>>>
-  const queues = [loaded, byClass.document, byClass.data, byClass.prefetch]
+  const ranks = [
+    { queue: loaded, most: Infinity, passed: 0 },
+    { queue: byClass.document, most: Infinity, passed: 0 },
+    { queue: byClass.data, most: 3, passed: 0 },
+    { queue: byClass.prefetch, most: 15, passed: 0 },
+  ]
+  const queues = ranks.map(({ queue }) => queue)
 
   function takeFrom(clientIn: (queue: FairQueue<Waiting>) => string | undefined) {
-    for (const queue of queues) {
-      const client = clientIn(queue)
-      const taken = client === undefined ? undefined : queue.take(client)
-      if (client !== undefined && taken !== undefined) return [client, taken] as const
+    const due = ranks.find(({ most, passed }) => passed >= most)
+    for (const rank of due === undefined ? ranks : [due, ...ranks]) {
+      const client = clientIn(rank.queue)
+      const taken = client === undefined ? undefined : rank.queue.take(client)
+      if (client === undefined || taken === undefined) continue
+      notePassed(rank)
+      return [client, taken] as const
     }
     return undefined
+  }
+
+  /** Counts a turn that another rank had for all that wait. */
+  function notePassed(taken: (typeof ranks)[number]): void {
+    for (const rank of ranks) {
+      if (rank === taken || rank.queue.nextBut() === undefined) rank.passed = 0
+      else rank.passed += 1
+    }
   }
 
   return {
