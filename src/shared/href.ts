@@ -31,25 +31,24 @@ type HrefArgs<Pattern extends string> = string extends Pattern
       : [params: Params<Pattern>, ...HrefRest]
     : [params?: Readonly<Record<string, never>> | undefined, ...HrefRest]
 
+const REPLACEMENT = '\ufffd'
+
 const FAULTS = {
   missing: 'is missing',
   'not-text': 'is not text; convert it first',
-  empty: 'is empty, but a path has no empty segments',
-  'dot-segment': 'is a dot segment, which browsers drop from paths, encoded or not',
-  'lone-surrogate': 'has half a surrogate pair, which UTF-8 cannot express',
 } as const
 
 /** Why a URL cannot be built. */
 export type HrefFault = keyof typeof FAULTS
 
-/** Thrown by `href` for a value that a URL cannot contain. */
+/** Thrown by `href` for a param that is none. */
 export class HrefError extends Error {
   override readonly name = 'HrefError'
   /** The fault of the value. */
   readonly kind: HrefFault
   /** The pattern as given to `href`. */
   readonly pattern: string
-  /** The param or search key of the value. */
+  /** The param. */
   readonly param: string
 
   constructor(kind: HrefFault, pattern: string, param: string) {
@@ -62,13 +61,14 @@ export class HrefError extends Error {
 
 /**
  * Builds the URL of a page: `href('/lab/params/[id]', { id: 'a/b' }, { tab: 'log' })` is `/lab/params/a%2Fb?tab=log`.
- * Every value is encoded so that matching the URL returns the params; an empty list counts as absent.
+ * Every value is encoded so that matching the URL returns the params; an empty list counts as absent. Where a path cannot
+ * contain a text (an empty one, `.`, `..`), and for halves of characters, the URL has U+FFFD: the page is not found, and a
+ * visitor who chose such a name takes no list from others.
  * @param pattern as in the route table; groups are left out.
  * @param args the params, the search part, and `{ defaults }`: search params with these values are left out. Params that the
  * pattern does not have are ignored.
  * @returns a path of this site, always ASCII, never beginning with two slashes.
- * @throws {HrefError} for a param that is missing, empty, `.` or `..`, or not valid Unicode: check values from outside
- * first, or put them in the search part.
+ * @throws {HrefError} for a param that is missing or not text.
  * @example
  * ```ts
  * import { href } from 'millrace'
@@ -101,25 +101,27 @@ export function href(
     if (values.length === 0 && kind === 'catchAll') throw new HrefError('missing', pattern, name)
     for (const item of values) path += encodeValue(item, pattern, name)
   }
-  return ((path || '/') + encodeSearch(search, pattern, defaults)) as Href
+  return ((path || '/') + encodeSearch(search, defaults)) as Href
 }
 
 function encodeValue(value: unknown, pattern: string, name: string): string {
   if (typeof value !== 'string') throw new HrefError(value === undefined ? 'missing' : 'not-text', pattern, name)
-  if (value === '') throw new HrefError('empty', pattern, name)
-  if (value === '.' || value === '..') throw new HrefError('dot-segment', pattern, name)
-  return `/${encodeOrThrow(encodeSegment, value, pattern, name)}`
+  return `/${encodeSegment(isSegment(value) ? value : REPLACEMENT)}`
 }
 
-function encodeSearch(search: HrefSearch | undefined, pattern: string, defaults: HrefSearch = {}): string {
+/** Whether a path can contain a text as a segment; browsers drop dots, encoded or not. */
+export function isSegment(text: string): boolean {
+  return !/^\.{0,2}$/.test(text) && text.isWellFormed()
+}
+
+function encodeSearch(search: HrefSearch | undefined, defaults: HrefSearch = {}): string {
   const pairs: string[] = []
   for (const [key, value] of Object.entries(search ?? {})) {
     if (defaults[key] !== undefined && searchTexts(value) === searchTexts(defaults[key])) continue
     const values = Array.isArray(value) ? value : [value]
     for (const item of values) {
       if (item === undefined) continue
-      const encode = (text: string) => encodeOrThrow(encodeURIComponent, text, pattern, key)
-      pairs.push(`${encode(key)}=${encode(String(item))}`)
+      pairs.push([key, String(item)].map((text) => encodeURIComponent(text.toWellFormed())).join('='))
     }
   }
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`
@@ -128,12 +130,4 @@ function encodeSearch(search: HrefSearch | undefined, pattern: string, defaults:
 /** Equal for values that are equal in a URL. */
 function searchTexts(value: HrefSearch[string]): string {
   return JSON.stringify([value].flat().map(String))
-}
-
-function encodeOrThrow(encode: (text: string) => string, text: string, pattern: string, name: string): string {
-  try {
-    return encode(text)
-  } catch {
-    throw new HrefError('lone-surrogate', pattern, name)
-  }
 }

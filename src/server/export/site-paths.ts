@@ -1,4 +1,4 @@
-import { href, HrefError } from '../../shared/href.ts'
+import { href, HrefError, isSegment } from '../../shared/href.ts'
 import { layoutId, pageId } from '../../client/react/route-view.ts'
 import type { ParamLists } from '../../shared/route-definition.ts'
 import { createRouteTable, type Route, type RouteTable } from '../../shared/route-table.ts'
@@ -103,6 +103,11 @@ async function* listedPaths(
 }
 
 function pathOf(pattern: string, params: PathParams): string | ExportFault {
+  const wrong = Object.values(params)
+    .flat()
+    .find((text) => typeof text === 'string' && !isSegment(text))
+  if (wrong !== undefined)
+    return { what: pattern, reason: `paths() has given ${show(params)}: no path can contain "${wrong}"` }
   try {
     return href(pattern, params)
   } catch (thrown) {
