@@ -75,6 +75,27 @@ test('a form is read by a type that has quotes and more parameters', async () =>
   expect((await request(app).post('/form').set('Content-Type', type).send(multipart(3)).expect(200)).body).toBe(3)
 })
 
+test('a malformed form, or malformed JSON, is refused with 400, and is no failure', async () => {
+  const POST = async ({ request: sent }: HandlerArgs) => {
+    const isJson = sent.headers.get('content-type') === 'application/json'
+    return Response.json(isJson ? await sent.clone().json() : [...(await sent.formData())].length)
+  }
+  const { app, logs } = tinyApp({ routes: { '/read': { handler: moduleOf({ POST }) } } })
+  for (const [type, body] of [
+    ['application/json', '{'],
+    ['application/json', ''],
+    ['application/json', '['.repeat(30_000)],
+    [MULTIPART, 'garbage'],
+    [MULTIPART, `--${BOUNDARY}\r\nnothing`],
+  ] as const) {
+    await request(app).post('/read').set('Content-Type', type).send(body).expect(400)
+  }
+  expect(
+    (await request(app).post('/read').set('Content-Type', 'application/json').send('[1]').expect(200)).body,
+  ).toEqual([1])
+  expect(logs.filter(({ level }) => Number(level) >= 50)).toEqual([])
+})
+
 test('a form is read once', async () => {
   const app = formApp(async (sent) => {
     await sent.text()

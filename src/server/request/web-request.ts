@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BodyError } from '../http/body/body-error.ts'
 import { BODY_SILENCE_MS } from '../http/body/body-limits.ts'
 import { countFields, type FieldCount } from '../http/body/count-fields.ts'
 import { openBodySource } from '../http/body/body-source.ts'
@@ -81,6 +82,7 @@ function bounded(request: Request, { body }: Pick<RequestParts, 'body'>, reading
       reading.held ??= body.hold?.()
       if (name === 'formData') return readForm(request, reading)
       const result = read()
+      if (name === 'json') return (result as Promise<unknown>).catch(refuseSyntax)
       return result instanceof Request ? bounded(result, { body }, reading) : result
     }
     Object.defineProperty(request, name, { value, configurable: true, writable: true })
@@ -93,7 +95,18 @@ async function readForm(request: Request, reading: BodyReading): Promise<FormDat
   const { fault, contentType = '' } = reading.fields
   if (fault !== undefined) throw fault
   reading.isForm = true
-  return new Response(request.body, { headers: { 'content-type': contentType } }).formData()
+  const form = new Response(request.body, { headers: { 'content-type': contentType } })
+  return form.formData().catch(refuseForm)
+}
+
+// What a visitor has sent wrong is no failure of this server. The platform's message would repeat it.
+function refuseSyntax(thrown: unknown): never {
+  throw thrown instanceof SyntaxError ? new BodyError(400, 'A body that is no JSON') : thrown
+}
+
+function refuseForm(thrown: unknown): never {
+  const isMalformed = thrown instanceof TypeError && thrown.message !== PARSED
+  throw isMalformed ? new BodyError(400, 'A malformed form') : thrown
 }
 
 /** Reads on demand. A slow sender makes it fail, as in a call of an action, and so does a body over the limit. */
