@@ -11,6 +11,8 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { fencedBlocks } from '../../unit/app/handbook-samples.ts'
 import * as prices from '../../fixtures/recipes/how-to/api/prices.server.ts'
 import * as payment from '../../fixtures/recipes/how-to/hooks/payment.server.ts'
+import { sent } from '../../fixtures/recipes/how-to/mail.server.ts'
+import { order } from '../../fixtures/recipes/how-to/order/actions.server.ts'
 import { startNightly } from '../../fixtures/recipes/how-to/jobs/nightly.server.ts'
 import { LocalTime } from '../../fixtures/recipes/how-to/local-time.tsx'
 import { add } from '../../fixtures/recipes/how-to/parts/actions.server.ts'
@@ -62,7 +64,7 @@ test('the chapter shows what the tests below run', async () => {
     const [line, path] = /^(?:\/\/|\/\*) src\/app\/(\S+)(?: \*\/)?\n/.exec(code) ?? []
     return line === undefined || path === undefined ? [] : [{ path, code: code.slice(line.length) }]
   })
-  expect(shown.map(({ path }) => path)).toHaveLength(12)
+  expect(shown.map(({ path }) => path)).toHaveLength(13)
   for (const { path, code } of shown) expect(`${code}\n`).toBe(await readFile(join(RECIPES, path), 'utf8'))
 })
 
@@ -108,6 +110,45 @@ test('a webhook is taken only with the signature of its bytes', async () => {
   await post(createHmac('sha256', 'whsec').update(body).digest('hex')).expect(204)
   await post(createHmac('sha256', 'other').update(body).digest('hex')).expect(400)
   await post('').expect(400)
+})
+
+test('strangers send few mails to an address, from however many clients, and its owner can order', async () => {
+  const app = createTestApp(
+    {
+      routes: {
+        '/order': {
+          page: () =>
+            Promise.resolve({
+              default: function OrderPage() {
+                const [state, formAction] = useActionState(order, null)
+                return (
+                  <form action={formAction}>
+                    <input name="email" />
+                    <p role="status">{state?.kind}</p>
+                  </form>
+                )
+              },
+            }),
+        },
+      },
+    },
+    { environment: { TRUST_PROXY: '127.0.0.0/8,::1,::ffff:127.0.0.1' } },
+  )
+  onTestFinished(() => app.stop())
+  onTestFinished(() => void sent.splice(0))
+  const orderFrom = async (address: string, email: string): Promise<string> => {
+    const visitor = app.visitor({ headers: { 'X-Forwarded-For': address } })
+    return (await (await visitor.get('/order')).submit('form', { email })).text('[role=status]') ?? ''
+  }
+  for (let client = 1; client <= 12; client += 1) {
+    expect(await orderFrom(`203.0.113.${client}`, client % 2 === 0 ? 'ann@example.com' : 'Ann@Example.com')).toBe(
+      'ordered',
+    )
+  }
+  await expect.poll(() => sent.length).toBe(5)
+  const kinds: string[] = []
+  for (let at = 0; at < 11; at += 1) kinds.push(await orderFrom('198.51.100.1', `bob${at}@example.com`))
+  expect([kinds.at(9), kinds.at(10)]).toEqual(['ordered', 'too-many'])
 })
 
 test('a redirect behind a try is followed, and a failure in it becomes a state', async () => {
