@@ -235,6 +235,30 @@ describe('a client', () => {
     expect(admittedOf(admission, OFFICE, 10)).toBe(0)
   })
 
+  test.for([2, 3, 6])(
+    'that has most of it together with others, %i in all, has newcomers refused for no load',
+    (count) => {
+      const admission = createAdmission({ limit: 1_000 })
+      const few = Array.from({ length: count }, () => newAddress())
+      for (const address of few) admittedOf(admission, address, 20)
+      enters(admission)
+      overload(admission)
+      for (const kind of ['document', 'data'] as const) {
+        expect(Array.from({ length: 5 }, () => enters(admission, kind)).filter(Boolean)).toHaveLength(5)
+      }
+      for (const address of few) expect(admittedOf(admission, address, 10)).toBeLessThan(3)
+      expect([admission.load.overloaded, admission.isOverloaded]).toEqual([true, false])
+    },
+  )
+
+  test('is refused as before where many have the load', () => {
+    const admission = createAdmission({ limit: 1_000 })
+    for (let client = 0; client < 20; client += 1) admittedOf(admission, newAddress(), 5)
+    overload(admission)
+    expect(Array.from({ length: 20 }, () => enters(admission)).filter(Boolean).length).toBeLessThan(4)
+    expect(admission.isOverloaded).toBe(true)
+  })
+
   test('counts as the one with the load for three seconds longer: refused, it holds little', () => {
     const clock = { now: 0 }
     const admission = createAdmission({ limit: 1_000, now: () => clock.now })

@@ -52,8 +52,8 @@ export interface Admission {
   readonly pending: number
   /**
    * Whether balancers should send visitors elsewhere: no place is left, or documents are refused for load. The latter
-   * does not count if one client has more than half of the answers in progress: balancers would send that client to the
-   * next instance.
+   * does not count if few clients have most of the answers in progress (`heavy-client.ts`): balancers would send these to
+   * the next instance.
    */
   readonly isOverloaded: boolean
   /** Requests that wait for a place, or with a place for their turn. */
@@ -111,7 +111,7 @@ export function createAdmission({
   /** Refusals of a class are spread evenly: a debt grows by the refused share, and each refusal pays one. */
   const debts: Record<RequestClass, number> = { prefetch: 0, data: 0, document: 0 }
   const delay = createDelay(random, after)
-  const { holdsMost, isAnothers } = createHeavyClient(places, now)
+  const heavy = createHeavyClient(places, now)
   let load = NO_LOAD
 
   return {
@@ -120,8 +120,8 @@ export function createAdmission({
       const requestClass = classOf(context)
       if (
         load.pressure > 0 &&
-        !isAnothers(client) &&
-        isRefused(holdsMost(client) ? classBelow(requestClass) : requestClass)
+        !heavy.isAnothers(client) &&
+        isRefused(heavy.holdsMost(client) ? classBelow(requestClass) : requestClass)
       ) {
         return shed(context, 'load', requestClass === 'document')
       }
@@ -150,7 +150,7 @@ export function createAdmission({
       return places.taken
     },
     get isOverloaded() {
-      return places.isFull || (load.overloaded && !places.isOneClients)
+      return places.isFull || (load.overloaded && !heavy.isOfFew)
     },
     get waiting() {
       return places.waiting + turns.waiting

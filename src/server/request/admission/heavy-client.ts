@@ -1,9 +1,12 @@
 import type { PlaceQueue } from './place-queue.ts'
 
+const LEAST_HEAVY = 2 // answers in progress
 /** Up to this number of answers in progress, no client counts as greedy. */
 const FEW = 8
+/** Clients with at least one of so many answers in progress are few enough to have made the load together. */
+const HEAVY_PARTS = 8
 /**
- * How long a client that held most counts as the one with the load, in ms: refused, it holds little for a moment. Load falls
+ * How long a client that held most counts as one with the load, in ms: refused, it holds little for a moment. Load falls
  * in steps of some hundred ms, and refusals of documents are sent up to half a second late.
  */
 const HEAVY_MS = 3_000
@@ -15,16 +18,44 @@ export interface HeavyClient {
    * this helps nobody: all visitors may share the address of one proxy.
    */
   holdsMost(client: string): boolean
-  /** Whether the load is that of another client: this one is let in, and makes that one's requests the first to be refused. */
+  /**
+   * Whether the load is that of other clients, one with more than half of the answers or several with an eighth each or
+   * more: this client is let in, and makes their requests the first to be refused.
+   */
   isAnothers(client: string): boolean
+  /** Whether one client has more than half of the answers in progress, or several as above have three quarters together. */
+  readonly isOfFew: boolean
 }
 
 /** @param now monotonic milliseconds. */
 export function createHeavyClient(
-  places: Pick<PlaceQueue, 'isOneClients' | 'of' | 'taken'>,
+  places: Pick<PlaceQueue, 'isOfHolders' | 'isOneClients' | 'of' | 'taken'>,
   now: () => number,
 ): HeavyClient {
-  let heavy: { readonly client: string; readonly until: number } | undefined
+  /** Until when, by client; the last that was noted last. */
+  const heavy = new Map<string, number>()
+
+  /** How much a client holds that counts as heavy. */
+  function leastHeavy(): number {
+    if (places.isOneClients) return Math.floor(places.taken / 2) + 1
+    return Math.max(LEAST_HEAVY, Math.ceil(places.taken / HEAVY_PARTS))
+  }
+
+  function isOfFew(): boolean {
+    return places.isOneClients || places.isOfHolders(leastHeavy())
+  }
+
+  function note(client: string, at: number): void {
+    heavy.delete(client)
+    heavy.set(client, at + HEAVY_MS)
+  }
+
+  /** Whether any client but this one counts as heavy. */
+  function hasOthers(client: string, at: number): boolean {
+    for (const [noted, until] of heavy) if (until <= at) heavy.delete(noted)
+    return heavy.size > 0 && !heavy.has(client)
+  }
+
   return {
     holdsMost(client) {
       const own = places.of(client)
@@ -32,11 +63,15 @@ export function createHeavyClient(
     },
     isAnothers(client) {
       const at = now()
-      if (places.taken >= FEW && places.isOneClients) {
-        if (places.of(client) * 2 <= places.taken) return true
-        heavy = { client, until: at + HEAVY_MS }
+      if (places.taken >= FEW) {
+        const isTheirs = isOfFew()
+        if (isTheirs && places.of(client) < leastHeavy()) return true
+        if (isTheirs) note(client, at)
       }
-      return heavy !== undefined && heavy.client !== client && at < heavy.until
+      return hasOthers(client, at)
+    },
+    get isOfFew() {
+      return isOfFew()
     },
   }
 }

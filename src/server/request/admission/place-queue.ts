@@ -48,6 +48,8 @@ export interface PlaceQueue {
   readonly isFull: boolean
   /** Whether one client holds more than half of what is held. */
   readonly isOneClients: boolean
+  /** As in `Shares`. */
+  isOfHolders(least: number): boolean
   /** Requests that wait. */
   readonly waiting: number
 }
@@ -141,6 +143,7 @@ export function createPlaceQueue({ limit, onGreedy, now = () => performance.now(
     get isOneClients() {
       return places.isOneClients
     },
+    isOfHolders: places.isOfHolders,
     get waiting() {
       return waiters.taken
     },
