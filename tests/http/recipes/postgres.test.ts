@@ -162,6 +162,23 @@ describe.skipIf(missing.length > 0)('an application on PostgreSQL', () => {
     expect(await accounts(app)).toEqual(['ada: 1000', 'grace: 0'])
   }, 60_000)
 
+  test('locks of a transaction whose connection has gone silent are freed, and who waits for them gets 503', async () => {
+    const { app, wire } = await opened()
+    const page = await (await signedIn(app, 'ada')).get('/accounts')
+    const { signal } = new AbortController()
+    const silent = transaction(signal, async (client) => {
+      await client.query(`SELECT FROM accounts WHERE name = 'ada' FOR UPDATE`)
+      wire.silence()
+      await client.query('SELECT 1')
+    })
+    const isOver = expect(silent).rejects.toMatchObject({ name: 'UnavailableError' })
+    const refused = async () => (await page.submit('form', { to: 'grace', cents: 1 })).status
+    await expect.poll(refused, { timeout: 30_000 }).toBe(503)
+    await isOver
+    const paid = async () => (await page.submit('form', { to: 'grace', cents: 1 })).text('output')
+    await expect.poll(paid, { timeout: 30_000 }).toBe('Paid.')
+  }, 60_000)
+
   test('a payment whose outcome nobody knows is told as such, and not made again by the same form', async () => {
     const { app, wire } = await opened()
     const page = await (await signedIn(app, 'ada')).get('/accounts')

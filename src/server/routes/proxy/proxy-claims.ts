@@ -27,9 +27,9 @@ const CLAIM_WORD = new RegExp(
     '(?:client|original|peer|remote|source)(?:addr|address|cert|dn|host|path|port|uri|url))$',
 )
 
-/** Ends with who somebody is, or may do: `X-Trino-User`, `X-Token-User-Email`, `X-Splunk-Roles`. */
+/** Ends with who somebody is, or may do: `X-Trino-Role`, `X-Token-User-Email`, `X-Splunk-Roles`. */
 const CLAIM_END = new RegExp(
-  '(?:^|-)(?:user(?:name|id)?|sub|claims|entitlements|groups|permissions|roles|' +
+  '(?:^|-)(?:user(?:name|id)?|sub|authorities|claims|entitlements|groups|permissions|roles?|scopes|' +
     '(?:jwt|token|user)-(?:attributes|data|e?mail|groups?|id|info|name|org|payload|permission|roles?|scopes?|sub|subject|tenant|uuid))$',
 )
 
@@ -41,7 +41,8 @@ const CLAIM_NAMES = words(
     'script-name x-accel-mapping x-accel-redirect x-matched-path x-ingress-path x-now-route-matches x-script-name ' +
     'x-sendfile-type x-server-name ' +
     // Signed-in user; the proxy of a CGI program.
-    'proxy x-auth-name x-login-name x-proxycontextinfo x-scope-orgid x-uid',
+    'displayname persistent-id proxy uid x-act-as x-auth-name x-caller x-caller-id x-internal-request x-is-admin ' +
+    'x-login-name x-on-behalf-of x-proxycontextinfo x-scope-orgid x-uid',
 )
 
 /** Prefixes of products that write all headers of that name, and of those that sign visitors in. */
@@ -85,6 +86,7 @@ const CLAIM_PREFIXES = [
   'x-goog-authenticated-user-',
   'x-haproxy-',
   'x-invoke-',
+  'x-istio-',
   'x-jwt-claim',
   'x-middleware-',
   'x-ms-client-principal',
