@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
+import { createDiskRoom } from '../stores/disk-room.ts'
 import type { RedisLink } from '../stores/redis-link.ts'
 import type { InboxStore } from './inbox/inbox-store.ts'
 import { openDelivery, shareDelivery, SYSTEM_CLOCK, type Outlet } from './delivery/delivery.ts'
@@ -99,11 +100,12 @@ function counted(intake: Intake, counts: Pick<ReportCounts, 'add'>): Intake {
 }
 
 /** The first report or reader opens the store, and the services close it. */
-function openInbox(services: Pick<ReportServices, 'inbox'>): Outlet {
+function openInbox(services: Pick<ReportServices, 'dataDir' | 'inbox'>): Outlet {
+  const room = createDiskRoom(services.dataDir)
   return {
     accept(envelope) {
       const { inbox } = services
-      if (inbox === undefined) throw new SpoolFullError('disk')
+      if (inbox === undefined || room.isScarce) throw new SpoolFullError('disk')
       return inbox.take(envelope)
     },
     flush: () => Promise.resolve(true),

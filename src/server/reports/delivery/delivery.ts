@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { createCheckpointThread } from '../../stores/checkpoint-thread.ts'
+import { createDiskRoom, type DiskRoom } from '../../stores/disk-room.ts'
 import { RedisGone, type RedisLink } from '../../stores/redis-link.ts'
 import { watchSharedStore } from '../../stores/shared-first.ts'
 import { createDeliveryLease } from './delivery-lease.ts'
@@ -50,7 +51,11 @@ export const SYSTEM_CLOCK: DeliveryClock = {
 }
 
 /** Starts to deliver this instance's spool. @param dataDir absolute path of `DATA_DIR`. */
-export function openDelivery({ destination, ...parts }: DeliveryParts, dataDir: string): Outlet {
+export function openDelivery(
+  { destination, ...parts }: DeliveryParts,
+  dataDir: string,
+  room: DiskRoom = createDiskRoom(dataDir),
+): Outlet {
   const database = openReportDatabase(dataDir)
   const checkpoints = createCheckpointThread(reportDatabasePath(dataDir))
   const spool = createGroupedSpool(createSpool(database, { destination }), database, { kept: checkpoints.wrote })
@@ -58,6 +63,7 @@ export function openDelivery({ destination, ...parts }: DeliveryParts, dataDir: 
   const drainer = startDrainer({ ...parts, spool, lease, clock: SYSTEM_CLOCK, random: Math.random })
   return {
     async accept(envelope) {
+      if (room.isScarce) throw new SpoolFullError('disk')
       await spool.accept(envelope)
       drainer.wake()
     },
