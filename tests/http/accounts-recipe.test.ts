@@ -16,7 +16,6 @@ import { filledForm, formIn } from '../support/html-forms.ts'
 import { startOpenid, type OpenidProvider } from '../support/openid-provider.ts'
 import { startSmtp, type SmtpServer } from '../support/smtp-server.ts'
 import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
-import { submitForm } from '../../src/testing/submit-form.ts'
 import { createVisitor, type Visitor } from 'millrace/testing'
 
 /** Password and options of each hash. The tests hash at a fraction of the cost. `held`: called in front of the next one, which waits. */
@@ -65,7 +64,7 @@ beforeEach(async () => {
   origin = `http://127.0.0.1:${port}`
   const app = createApp({
     app: application,
-    config: readConfig({ DATA_DIR: folder.path, TRUST_PROXY: '127.0.0.1', ORIGIN: `${origin},https://*.mills.test` }),
+    config: readConfig({ DATA_DIR: folder.path, TRUST_PROXY: '127.0.0.1', ORIGIN: origin }),
     log: pino({ level: 'silent' }),
     actions: { 'sign-in/actions.server.ts': signInActions },
   })
@@ -252,20 +251,6 @@ describe('a new password by mail', () => {
     expect(await who(owner)).toBe('ann@example.com member')
     const again = await later.submit(await later.get(last), '#reset', { password: 'a third long one' })
     expect(again.html).toContain('was used or is too old')
-  })
-
-  test('leads to the site, from whatever host of ORIGIN it was asked for', async () => {
-    vi.stubEnv('ORIGIN', `https://*.mills.test, ${origin}`)
-    await addUser('ann@example.com')
-    const there = { 'X-Forwarded-Host': 'evil.mills.test', 'X-Forwarded-Proto': 'https' }
-    const visitor = createVisitor(origin, { headers: { ...there, 'X-Forwarded-For': '203.0.113.77' } })
-    const page = await visitor.get('/sign-in')
-    const form = await submitForm(page.html, '#ask-reset', { email: 'ann@example.com' }, { page: page.url })
-    const headers = { ...form.headers, Origin: 'https://evil.mills.test' }
-    expect((await visitor.fetch(form.url, { method: form.method, headers, body: form.body ?? null })).status).toBe(200)
-    const mail = await smtp.nextMail()
-    expect(mail.text).toContain(`${origin}/reset?token=`)
-    expect(mail.text).not.toContain('evil')
   })
 
   test('costs no hash for a token that does not work, and counts as an attempt to sign in', async () => {
