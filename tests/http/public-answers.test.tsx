@@ -5,11 +5,12 @@ import type { HandlerArgs, LoaderArgs } from '../../src/server/api/loader-types.
 import { ROUTE_DATA_PREFIX } from '../../src/shared/protocol/route-data.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
+const SENT = { Cookie: 'theme=dark', Authorization: 'Bearer x' }
 const PUBLIC = 'public, max-age=0, s-maxage=60'
 
 interface Options {
   /** What the layout's loader, or the handler, reads. */
-  readonly read: (context: LoaderArgs['context']) => unknown
+  readonly read: (context: LoaderArgs['context'], request: Request) => unknown
   /** What the page's loader, or the handler, declares. */
   readonly vary?: string
 }
@@ -25,7 +26,9 @@ function publicApp({ read, vary }: Options) {
     routes: {
       '/': {
         layout: page(({ children }: { children: unknown }) => children),
-        layoutLoader: moduleOf({ loader: ({ context }: LoaderArgs) => ({ name: read(context) ?? 'nobody' }) }),
+        layoutLoader: moduleOf({
+          loader: ({ context, request }: LoaderArgs) => ({ name: read(context, request) ?? 'nobody' }),
+        }),
       },
       '/rates': {
         page: page(() => <p>rates</p>),
@@ -34,8 +37,8 @@ function publicApp({ read, vary }: Options) {
       '/ruled': { page: page(() => <p>ruled</p>) },
       '/handled': {
         handler: moduleOf({
-          GET: ({ context }: HandlerArgs) => {
-            const response = Response.json(read(context) ?? 'nobody')
+          GET: ({ context, request: asked }: HandlerArgs) => {
+            const response = Response.json(read(context, asked) ?? 'nobody')
             share(response.headers)
             return response
           },
@@ -61,6 +64,21 @@ describe.each([...PATHS, '/ruled'])('%s', (path) => {
     }
   })
 
+  test('is not public for a visitor whose header was read', async () => {
+    const app = publicApp({ read: (_context, asked) => asked.clone().headers.get('Cookie') })
+    const own = await request(app).get(path).set('Cookie', 'theme=dark').expect(200)
+    expect(own.headers['cache-control']).toMatch(/^private\b/)
+    const other = await request(app).get(path).expect(200)
+    expect([other.headers['cache-control'], other.headers['vary']]).toEqual([
+      PUBLIC,
+      expect.stringMatching(/\bCookie\b/),
+    ])
+    const keyed = publicApp({ read: (_context, asked) => asked.headers.has('authorization') })
+    const signed = await request(keyed).get(path).set('Authorization', 'Bearer x').expect(200)
+    expect(signed.headers['cache-control']).toMatch(/^private\b/)
+    expect((await request(keyed).get(path).expect(200)).headers['cache-control']).toBe(PUBLIC)
+  })
+
   test('is not public if locals were read', async () => {
     const app = publicApp({ read: (context) => (context.locals as { user: string }).user })
     expect((await request(app).get(path).expect(200)).headers['cache-control']).toMatch(/^private\b/)
@@ -80,10 +98,15 @@ test.each(PATHS)('%s is public by what its author says it depends on', async (pa
     ['Cookie', (context) => context.cookie('theme'), PUBLIC],
     ['Accept-Language, cookie', (context) => context.cookie('theme'), PUBLIC],
     ['Accept-Language', (context) => context.cookie('theme'), /^private\b/],
+    ['Authorization', (_context, asked) => asked.headers.get('authorization'), PUBLIC],
+    ['Cookie', (_context, asked) => asked.headers.get('authorization'), /^private\b/],
     ['X-Tenant', ({ locals }) => Object.keys(locals).length, PUBLIC],
+    ['Host', ({ locals }) => Object.keys(locals).length, PUBLIC],
+    ['Accept-Encoding, Origin', ({ locals }) => Object.keys(locals).length, /^private\b/],
+    ['Accept, X-Forwarded-Proto, X-Requested-With', ({ locals }) => Object.keys(locals).length, /^private\b/],
     ['Purpose, Sec-Purpose', ({ locals }) => Object.keys(locals).length, /^private\b/],
   ] as const satisfies [string, Options['read'], string | RegExp][]) {
-    const { headers } = await request(publicApp({ read, vary })).get(path).set('Cookie', 'theme=dark').expect(200)
+    const { headers } = await request(publicApp({ read, vary })).get(path).set(SENT).expect(200)
     expect([vary, headers['cache-control']]).toEqual([vary, expect.stringMatching(caching)])
     expect(headers['vary']?.match(/cookie/gi)?.length ?? 0).toBeLessThan(2)
   }

@@ -13,6 +13,8 @@ export class Audience {
   personal: string | undefined = undefined
   /** Whether the visitor has a cookie that was read; `undefined` if none was. */
   hasOwnCookie: boolean | undefined = undefined
+  /** Whether the visitor has sent an `Authorization`, and it was read. */
+  hasOwnAuthorization = false
   /** Whether `context.locals` were read. */
   ofLocals = false
   /** The sessions that were opened; `undefined` if there is none. */

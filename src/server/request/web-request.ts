@@ -7,6 +7,8 @@ import { dropBody } from '../http/body/drop-body.ts'
 import type { HeldBody } from '../http/body/held-bodies.ts'
 import { isParsed } from '../http/body/parsed-body.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
+import type { Audience } from './audience.ts'
+import { noteCredentials } from './noted-headers.ts'
 
 /** Parts of a request from which a `Request` is made. */
 interface RequestParts {
@@ -19,6 +21,7 @@ interface RequestParts {
   readonly action: object | undefined
   readonly signal: AbortSignal
   readonly body: HandlerBody
+  readonly audience: Pick<Audience, 'hasOwnAuthorization' | 'hasOwnCookie'>
 }
 
 /** How the body of a handler is read. */
@@ -58,11 +61,11 @@ export function toWebRequest(context: RequestParts): Request {
   const init: RequestInit = { method, headers, signal: context.signal }
   const origin = clientAddress.origin ?? `${clientAddress.protocol}://${clientAddress.host || 'localhost'}`
   const url = origin + pathname + search
-  if (BODILESS.has(method)) return new Request(url, init)
+  if (BODILESS.has(method)) return noteCredentials(new Request(url, init), context.audience)
   const reading: BodyReading = { fields: countFields(headers.get('content-type') ?? undefined), isForm: false }
   // `duplex` is missing from the DOM's types; a streamed body is refused without it.
   Object.assign(init, { body: bodyOf(context, reading), duplex: 'half' })
-  return bounded(new Request(url, init), context, reading)
+  return bounded(noteCredentials(new Request(url, init), context.audience), context, reading)
 }
 
 /** What is done with a body, whichever clone of its request is read. */

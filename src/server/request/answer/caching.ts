@@ -41,14 +41,19 @@ interface CachingFacts {
  * @param vary what its author has declared.
  */
 export function isForOne(audience: Audience, vary: string | null = null): boolean {
-  const { guarded, isOpening, sessions, hasOwnCookie, ofLocals } = audience
+  const { guarded, isOpening, sessions, hasOwnAuthorization, hasOwnCookie, ofLocals } = audience
   if (guarded || isOpening || (sessions !== undefined && sessions.lives.length > 0)) return true
   // The author of a page does not know what the loader of a layout reads.
-  return (hasOwnCookie === true && !namesCookie(vary ?? '')) || (ofLocals && !BY_AUTHOR.test(vary ?? ''))
+  const named = vary ?? ''
+  if (hasOwnCookie === true && !namesCookie(named)) return true
+  if (hasOwnAuthorization && !BY_AUTHORIZATION.test(named)) return true
+  return ofLocals && !BY_VISITOR.test(named)
 }
 
-/** Any but those that `context.prefetch` adds. */
-const BY_AUTHOR = /(?:^|,)\s*(?!(?:sec-)?purpose\s*(?:,|$))[^\s,]/i
+const BY_AUTHORIZATION = /(?:^|,)\s*(?:authorization|\*)\s*(?:,|$)/i
+/** What can tell visitors apart: not languages, encodings, and the `Origin` of CORS, which many answers name anyway. */
+const BY_VISITOR =
+  /(?:^|,)\s*(?:authorization|cookie|host|x-(?!forwarded-p|millrace-|requested-with)[\w-]+|\*)\s*(?:,|$)/i
 
 /** Decides the `Cache-Control` of an answer: failures are never stored, answers with a cookie, behind a guard or of a session never shared. */
 export function cachingOf({

@@ -8,12 +8,14 @@ import type { HeaderList } from '../../http/header-list.ts'
  * The `Cache-Control` of a resource route: a rule has priority over the handler, unless it would share what that calls private.
  * With `Vary`, if caches need it.
  */
-export function resourceCaching({ status, headers }: Response, context: RequestContext): HeaderList {
+export function resourceCaching({ status, headers, url }: Response, context: RequestContext): HeaderList {
   const own = headers.get('cache-control') ?? undefined
   const ruled = takeRuledCaching(context)
   const wanted = own !== undefined && !mayBeShared(own) && mayBeShared(ruled ?? own) ? own : (ruled ?? own)
   const isPersonal = headers.has('set-cookie') || setsCookie(context)
-  const vary = [headers, context.givenHeaders].map((some) => some?.get('vary') ?? '').join()
+  // That of an answer that `fetch` has got means another server.
+  const ownVary = url === '' ? (headers.get('vary') ?? '') : ''
+  const vary = [ownVary, context.givenHeaders?.get('vary') ?? ''].join()
   const guarded = isForOne(context.audience, vary)
   const { value } = cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: isPersonal, guarded })
   const byCookie = variesByCookie(context, value) && !namesCookie(vary)
