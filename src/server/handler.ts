@@ -43,7 +43,7 @@ export async function embed({ server, env = process.env }: Omit<MillraceOptions,
   }
   readiness.markReady()
   void app.reporter?.warm()
-  const unwatch = watchLoad(app.admission.longestWaitMs, (reading) => {
+  const unwatch = watchLoad(app.admission.waits, (reading) => {
     app.admission.sample(reading)
     app.telemetry.load(reading)
   })

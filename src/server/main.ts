@@ -234,7 +234,7 @@ async function listenAsWorker(running: Running, { link }: Membership): Promise<v
 /** Call this after the start, whose work must not count as load. */
 function watchServing({ app, metrics }: Running): void {
   void app.reporter?.warm()
-  watchLoad(app.admission.longestWaitMs, (reading) => {
+  watchLoad(app.admission.waits, (reading) => {
     app.admission.sample(reading)
     metrics?.load(reading)
     app.telemetry.load(reading)

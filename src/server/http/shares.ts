@@ -64,6 +64,8 @@ export interface Shares {
   isOfHolders(least: number): boolean
   /** Held by all. */
   readonly taken: number
+  /** Number of clients that hold something. */
+  readonly clients: number
 }
 
 /** The bound, and a listener. */
@@ -112,6 +114,9 @@ export function createShares({ most, halves, onGreedy }: SharesOptions): Shares 
     },
     get taken() {
       return taken
+    },
+    get clients() {
+      return held.size
     },
   }
 }

@@ -69,7 +69,7 @@ test('the second turn of a page for all is in the lines of all who wait for it',
       lines.push(all)
       return 'now'
     },
-    longestWaitMs: () => 0,
+    waits: () => ({ longestMs: 0, gapMs: 0 }),
     number: 1,
     waiting: 0,
   }
@@ -250,6 +250,25 @@ describe('a client', () => {
       expect([admission.load.overloaded, admission.isOverloaded]).toEqual([true, false])
     },
   )
+
+  test.for([9, 20, 40])('with fewer requests than most is refused by what it would wait itself: %i others', (count) => {
+    const admission = createAdmission({ limit: 1_000 })
+    const many = Array.from({ length: count }, () => newAddress())
+    for (const address of many) admittedOf(admission, address, 4)
+    const inProgress = admission.pending
+    for (let sample = 0; sample < 50; sample += 1) {
+      admission.sample({ latenessMs: 4_000, newcomerMs: 90, utilization: 1 })
+    }
+    expect(admission.isOverloaded).toBe(false)
+    for (const kind of ['document', 'data', 'prefetch'] as const) {
+      expect(Array.from({ length: 5 }, () => enters(admission, kind)).filter(Boolean)).toHaveLength(5)
+    }
+    for (const address of many) expect(admittedOf(admission, address, 5)).toBeLessThan(3)
+    expect(admission.pending).toBeGreaterThan(inProgress)
+    overload(admission)
+    expect(admission.isOverloaded).toBe(count > 8)
+    expect(Array.from({ length: 20 }, () => enters(admission)).filter(Boolean).length).toBeLessThan(4)
+  })
 
   test('is refused as before where many have the load', () => {
     const admission = createAdmission({ limit: 1_000 })

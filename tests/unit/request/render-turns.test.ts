@@ -244,15 +244,35 @@ describe('pages', () => {
 
   test('tell how long somebody has waited, still waiting or not, since it was last asked', async () => {
     const { clock, render, nextTurn, turns } = setUp()
-    expect(turns.longestWaitMs()).toBe(0)
+    expect(turns.waits().longestMs).toBe(0)
     render('first', 30)
     render('second', 0)
     clock.now += 70
-    expect(turns.longestWaitMs()).toBe(70)
+    expect(turns.waits().longestMs).toBe(70)
     clock.now += 30
     await nextTurn()
-    expect(turns.longestWaitMs()).toBe(100)
-    expect(turns.longestWaitMs()).toBe(0)
+    expect(turns.waits().longestMs).toBe(100)
+    expect(turns.waits().longestMs).toBe(0)
+  })
+
+  test('tell apart what a client waits for others, and what it waits for itself', async () => {
+    const { turns, order, render, nextTurn } = setUp()
+    const GREEDY = ['198.51.100.7', '198.51.100.8', '198.51.100.9']
+    render('first', 30)
+    for (let index = 0; index < 20; index += 1) {
+      for (const client of GREEDY) render('greedy', 30, { client })
+    }
+    for (let round = 0; order.length < 61; round += 1) {
+      await nextTurn()
+      if (round % 10 === 5) expect(turns.waits().gapMs).toBeLessThanOrEqual(3 * 60)
+    }
+    render('first', 30)
+    for (const client of GREEDY) for (let index = 0; index < 5; index += 1) render('greedy', 30, { client })
+    render('newcomer', 0)
+    while (order.length < 70) await nextTurn()
+    const { longestMs, gapMs } = turns.waits()
+    expect(longestMs).toBeGreaterThan(2 * gapMs)
+    expect(gapMs).toBeGreaterThan(0)
   })
 
   test('are told from those of another turn by its number', async () => {

@@ -4,7 +4,7 @@ import type { RequestContext } from '../context.ts'
 import { giveAfterWork } from '../running-work.ts'
 import { createHeavyClient } from './heavy-client.ts'
 import { NO_LOAD, reduceLoad, refusedShare, type LoadSample, type LoadState } from './load-shedding.ts'
-import { createRenderTurns, type RenderTurns, type Turn, type TurnRequest } from './render-turns.ts'
+import { createRenderTurns, type RenderTurns, type Turn, type TurnRequest, type TurnWaits } from './render-turns.ts'
 import { classBelow, classOf, type RequestClass } from './request-class.ts'
 import { createPlaceQueue, type PlaceQueue, type PlaceRefusal } from './place-queue.ts'
 import type { ShedReason } from '../request-kind.ts'
@@ -45,8 +45,9 @@ export interface Admission {
   turnWhenDue(context: RequestContext): Promise<void> | undefined
   /** Reports how late the process is; the refusals of `enter` follow from it. */
   sample(sample: LoadSample): void
-  /** Longest wait for a turn since the last call, in milliseconds. */
-  longestWaitMs(): number
+  /** Longest waits for turns since the last call. */
+  waits(): TurnWaits
+  /** As clients with several requests see it. */
   readonly load: LoadState
   /** Answers in progress. */
   readonly pending: number
@@ -108,20 +109,22 @@ export function createAdmission({
   after = (milliseconds, run) => void setTimeout(run, milliseconds),
 }: AdmissionOptions): Admission {
   const prefetchLimit = Math.max(1, limit / 2)
-  /** Refusals of a class are spread evenly: a debt grows by the refused share, and each refusal pays one. */
-  const debts: Record<RequestClass, number> = { prefetch: 0, data: 0, document: 0 }
   const delay = createDelay(random, after)
   const heavy = createHeavyClient(places, now)
-  let load = NO_LOAD
+  const all = createShedding()
+  /** For clients whose waits are those of others: of many requests of a few clients, only these wait long. */
+  const newcomers = createShedding()
 
   return {
     enter(context) {
       const client = clientKey(context.clientAddress.address)
       const requestClass = classOf(context)
       if (
-        load.pressure > 0 &&
+        all.load.pressure > 0 &&
         !heavy.isAnothers(client) &&
-        isRefused(heavy.holdsMost(client) ? classBelow(requestClass) : requestClass)
+        (heavy.isLight(client) ? newcomers : all).refuses(
+          heavy.holdsMost(client) ? classBelow(requestClass) : requestClass,
+        )
       ) {
         return shed(context, 'load', requestClass === 'document')
       }
@@ -140,17 +143,18 @@ export function createAdmission({
       return takeTurn(context, { isDue: true })?.then(() => undefined)
     },
     sample(sample) {
-      load = reduceLoad(load, sample)
+      all.sample(sample)
+      newcomers.sample({ ...sample, latenessMs: sample.newcomerMs ?? sample.latenessMs })
     },
-    longestWaitMs: () => turns.longestWaitMs(),
+    waits: () => turns.waits(),
     get load() {
-      return load
+      return all.load
     },
     get pending() {
       return places.taken
     },
     get isOverloaded() {
-      return places.isFull || (load.overloaded && !heavy.isOfFew)
+      return places.isFull || (newcomers.load.overloaded && !heavy.isOfFew)
     },
     get waiting() {
       return places.waiting + turns.waiting
@@ -181,20 +185,34 @@ export function createAdmission({
     return undefined
   }
 
-  function isRefused(requestClass: RequestClass): boolean {
-    const share = refusedShare(load, requestClass)
-    if (share === 0) return false
-    debts[requestClass] += share
-    if (debts[requestClass] < 1) return false
-    debts[requestClass] -= 1
-    return true
-  }
-
   function shed(context: RequestContext, reason: ShedReason, isDelayed = false): Shed {
     context.record.shed = reason
     context.record.refused = REASONS[reason]
     const headers = ['Retry-After', String(1 + Math.floor(random() * RETRY_SPREAD_SECONDS))]
     return { reason, headers, delay: () => (isDelayed ? delay() : undefined) }
+  }
+}
+
+/** Refuses classes by the load of its samples. */
+function createShedding() {
+  let load = NO_LOAD
+  /** Refusals of a class are spread evenly: a debt grows by the refused share, and each refusal pays one. */
+  const debts: Record<RequestClass, number> = { prefetch: 0, data: 0, document: 0 }
+  return {
+    get load(): LoadState {
+      return load
+    },
+    sample(sample: LoadSample): void {
+      load = reduceLoad(load, sample)
+    },
+    refuses(requestClass: RequestClass): boolean {
+      const share = refusedShare(load, requestClass)
+      if (share === 0) return false
+      debts[requestClass] += share
+      if (debts[requestClass] < 1) return false
+      debts[requestClass] -= 1
+      return true
+    },
   }
 }
 

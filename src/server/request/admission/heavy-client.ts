@@ -23,13 +23,18 @@ export interface HeavyClient {
    * more: this client is let in, and makes their requests the first to be refused.
    */
   isAnothers(client: string): boolean
+  /**
+   * Whether a client has no more in progress than most: none or one answer, or fewer than the mean. What it waits for is
+   * not its own.
+   */
+  isLight(client: string): boolean
   /** Whether one client has more than half of the answers in progress, or several as above have three quarters together. */
   readonly isOfFew: boolean
 }
 
 /** @param now monotonic milliseconds. */
 export function createHeavyClient(
-  places: Pick<PlaceQueue, 'isOfHolders' | 'isOneClients' | 'of' | 'taken'>,
+  places: Pick<PlaceQueue, 'clients' | 'isOfHolders' | 'isOneClients' | 'of' | 'taken'>,
   now: () => number,
 ): HeavyClient {
   /** Until when, by client; the last that was noted last. */
@@ -69,6 +74,10 @@ export function createHeavyClient(
         if (isTheirs) note(client, at)
       }
       return hasOthers(client, at)
+    },
+    isLight(client) {
+      const own = places.of(client)
+      return own < 2 || own * places.clients < places.taken
     },
     get isOfFew() {
       return isOfFew()

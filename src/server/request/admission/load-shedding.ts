@@ -27,6 +27,10 @@ import { REQUEST_CLASSES, type RequestClass } from './request-class.ts'
 export interface LoadSample {
   /** Milliseconds that a request waits for its turn: in the event loop, or for its render, the larger of both. */
   readonly latenessMs: number
+  /**
+   * The same for a visitor who has asked for nothing else (`TurnWaits`). Default: `latenessMs`.
+   */
+  readonly newcomerMs?: number | undefined
   /** Busy share of the event loop since the last sample, 0 to 1. */
   readonly utilization: number
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { LoadSample } from './load-shedding.ts'
+import type { TurnWaits } from './render-turns.ts'
 
 const SAMPLE_MS = 250
 const RESOLUTION_MS = 20 // the only cost for an idle process: a wake-up this often
@@ -23,10 +24,10 @@ function cpuQuota(): number {
 
 /**
  * Measures this process four times a second.
- * @param longestWaitMs returns the longest wait of a render for its turn since the last call, in milliseconds.
+ * @param waits returns the longest waits for turns since the last call.
  * @returns stops measuring.
  */
-export function watchLoad(longestWaitMs: () => number, listener: (reading: LoadReading) => void): () => void {
+export function watchLoad(waits: () => TurnWaits, listener: (reading: LoadReading) => void): () => void {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   histogram.enable()
   const quota = cpuQuota()
@@ -49,7 +50,13 @@ export function watchLoad(longestWaitMs: () => number, listener: (reading: LoadR
     // A process that gets no processor time is late as well, but refusing requests would not help it.
     const worked = (user + system) / 1_000 / (quota * Math.max(1, now - sampledAt))
     sampledAt = now
-    listener({ delayMs, latenessMs: Math.max(delayMs, longestWaitMs()), utilization: Math.min(share, worked) })
+    const { longestMs, gapMs } = waits()
+    listener({
+      delayMs,
+      latenessMs: Math.max(delayMs, longestMs),
+      newcomerMs: Math.max(delayMs, gapMs),
+      utilization: Math.min(share, worked),
+    })
   }, SAMPLE_MS).unref()
   return () => {
     clearInterval(timer)

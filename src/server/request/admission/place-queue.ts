@@ -50,6 +50,8 @@ export interface PlaceQueue {
   readonly isOneClients: boolean
   /** As in `Shares`. */
   isOfHolders(least: number): boolean
+  /** Number of clients that hold places. */
+  readonly clients: number
   /** Requests that wait. */
   readonly waiting: number
 }
@@ -144,6 +146,9 @@ export function createPlaceQueue({ limit, onGreedy, now = () => performance.now(
       return places.isOneClients
     },
     isOfHolders: places.isOfHolders,
+    get clients() {
+      return places.clients
+    },
     get waiting() {
       return waiters.taken
     },

@@ -45,10 +45,18 @@ export interface TurnRequest {
   readonly followClients?: ((listener: (client: string) => void) => void) | undefined
   /** Its loaders are done. */
   readonly loaded?: boolean
-  /** Whether it is answered however late it is; it then does not count for `longestWaitMs`. */
+  /** Whether it is answered however late it is; it then does not count for `waits`. */
   readonly isDue?: boolean
   /** Whether nobody waits for the answer any more. */
   isGone(): boolean
+}
+
+/** How long requests wait for their turns, in milliseconds. */
+export interface TurnWaits {
+  /** Of any request. Most of it may be for others of the same client. */
+  readonly longestMs: number
+  /** Of the first in line of any client, since it was the first: what a visitor waits who has asked for nothing else. */
+  readonly gapMs: number
 }
 
 /** The order in which pages get the event loop. */
@@ -60,8 +68,8 @@ export interface RenderTurns {
   take(request: TurnRequest): Turn | Promise<Turn>
   /** Changes with each turn of the event loop in which a page was admitted, and between them. */
   readonly number: number
-  /** Longest wait since the last call, in milliseconds. */
-  longestWaitMs(): number
+  /** Longest waits since the last call. */
+  waits(): TurnWaits
   /** Requests that wait for their turn. */
   readonly waiting: number
 }
@@ -105,7 +113,7 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
   let batch = MOST_A_TURN
   let granted = 0
   let waiting = 0
-  let longest = 0
+  let longest: TurnWaits = { longestMs: 0, gapMs: 0 }
   /** Client that had the last turn. */
   let lastClient: string | undefined
 
@@ -124,9 +132,9 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
     get number() {
       return number
     },
-    longestWaitMs() {
-      const most = Math.max(longest, line.longestWaitMs(now()))
-      longest = 0
+    waits() {
+      const most = longerOf(longest, line.waits(now()))
+      longest = { longestMs: 0, gapMs: 0 }
       return most
     },
     get waiting() {
@@ -180,13 +188,13 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
 
   /** The next request that is still in time; late ones before it are refused. */
   function shift(at: number): Waiting | undefined {
-    for (let taken = line.take(lastClient); taken !== undefined; taken = line.take(lastClient)) {
-      const [client, next] = taken
+    for (let taken = line.take(lastClient, at); taken !== undefined; taken = line.take(lastClient, at)) {
+      const { client, first: next, movedAt } = taken
       if (next.isOver) continue
       const { request, deadlineMs } = next
       next.isOver = true
       waiting -= 1
-      if (request.isDue !== true) longest = Math.max(longest, at - next.since)
+      if (request.isDue !== true) longest = longerOf(longest, waitsOf(next, movedAt, at))
       if (!request.isGone() && at - next.since <= deadlineMs) {
         lastClient = client
         return next
@@ -201,12 +209,30 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
 interface WaitingLine {
   /** @param since when the request has asked for its turn. */
   add(request: TurnRequest, since: number, resolve: (turn: Turn) => void): void
-  /** Takes the next request from the line of a different client; from that of this client only if no other waits. */
-  take(lastClient: string | undefined): readonly [client: string, request: Waiting] | undefined
+  /**
+   * Takes the next request from the line of a different client; from that of this client only if no other waits.
+   * @param at now.
+   */
+  take(lastClient: string | undefined, at: number): TakenTurn | undefined
   /** Removes all. */
   clear(): void
-  /** Milliseconds that the first request of any client has waited; 0 without one. */
-  longestWaitMs(at: number): number
+  /** Of the first request of any client; 0 without one. */
+  waits(at: number): TurnWaits
+}
+
+interface TakenTurn {
+  readonly client: string
+  readonly first: Waiting
+  /** When the client had its turn before, if it has waited since then. */
+  readonly movedAt: number
+}
+
+function waitsOf({ since }: Waiting, movedAt: number, at: number): TurnWaits {
+  return { longestMs: at - since, gapMs: at - Math.max(since, movedAt) }
+}
+
+function longerOf(one: TurnWaits, other: TurnWaits): TurnWaits {
+  return { longestMs: Math.max(one.longestMs, other.longestMs), gapMs: Math.max(one.gapMs, other.gapMs) }
 }
 
 function createLine(): WaitingLine {
@@ -222,14 +248,15 @@ function createLine(): WaitingLine {
   ]
   const queues = ranks.map(({ queue }) => queue)
 
-  function takeFrom(clientIn: (queue: FairQueue<Waiting>) => string | undefined) {
+  function takeFrom(at: number, clientIn: (queue: FairQueue<Waiting>) => string | undefined): TakenTurn | undefined {
     const due = ranks.find(({ most, passed }) => passed >= most)
     for (const rank of due === undefined ? ranks : [due, ...ranks]) {
       const client = clientIn(rank.queue)
-      const taken = client === undefined ? undefined : rank.queue.take(client)
-      if (client === undefined || taken === undefined) continue
+      const line = client === undefined ? undefined : rank.queue.lineOf(client)
+      if (client === undefined || line === undefined) continue
+      rank.queue.take(client, at)
       notePassed(rank)
-      return [client, taken] as const
+      return { client, ...line }
     }
     return undefined
   }
@@ -255,12 +282,13 @@ function createLine(): WaitingLine {
       })
     },
     clear: () => queues.forEach((queue) => queue.clear()),
-    take: (lastClient) => takeFrom((queue) => queue.nextBut(lastClient)) ?? takeFrom((queue) => queue.nextBut()),
-    longestWaitMs(at) {
-      let most = 0
+    take: (lastClient, at) =>
+      takeFrom(at, (queue) => queue.nextBut(lastClient)) ?? takeFrom(at, (queue) => queue.nextBut()),
+    waits(at) {
+      let most: TurnWaits = { longestMs: 0, gapMs: 0 }
       for (const queue of queues) {
-        for (const { since, request, isOver } of queue.firsts()) {
-          if (request.isDue !== true && !isOver) most = Math.max(most, at - since)
+        for (const { first, movedAt } of queue.lines()) {
+          if (first.request.isDue !== true && !first.isOver) most = longerOf(most, waitsOf(first, movedAt, at))
         }
       }
       return most
