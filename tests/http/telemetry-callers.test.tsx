@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
-import { context, SpanKind, trace } from '@opentelemetry/api'
+import { context, propagation, SpanKind, trace } from '@opentelemetry/api'
+import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core'
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
@@ -93,6 +94,21 @@ describe('the trace of a caller', () => {
       parentSpanId: 'b7ad6b7169203331',
       links: [],
     })
+  })
+
+  test('brings no baggage along, which a visitor may have written', async () => {
+    const { origin, seen } = await otherService()
+    const ask = async () => new Response(await (await fetch(origin)).text())
+    const { app } = await followed({
+      routes: routes({ '/api': { handler: moduleOf({ GET: ask }) } }),
+      environment: { TRUST_PROXY: '127.0.0.1,::1' },
+    })
+    propagation.disable()
+    const propagators = [new W3CTraceContextPropagator(), new W3CBaggagePropagator()]
+    propagation.setGlobalPropagator(new CompositePropagator({ propagators }))
+    await request(app).get('/api').set({ traceparent: CALLER, baggage: 'role=admin' }).expect(200)
+    expect(seen[0]?.['traceparent']).toContain(CALLER_TRACE)
+    expect(seen[0]).not.toHaveProperty('baggage')
   })
 
   test('is only linked for anybody else, who could have all requests sampled', async () => {

@@ -136,6 +136,8 @@ describe.skipIf(findProgram('nginx') === undefined)('behind deploy/nginx.conf', 
       'X-Rewrite-URL',
       'X-HTTP-Method-Override',
       'X-Request-Id',
+      'traceparent',
+      'tracestate',
     ]
     await get('/page', Object.fromEntries(names.map((name) => [name, 'evil.test'])))
     expect(JSON.stringify(received[0]?.rawHeaders)).not.toContain('evil.test')

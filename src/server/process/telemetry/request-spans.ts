@@ -59,7 +59,8 @@ function isServerSpan(span: Span): boolean {
 }
 
 function callerOf({ req }: RequestContext, around: Context, trustProxy: ProxyTrust) {
-  const caller = propagation.extract(around, req.headers)
+  // A visitor can write baggage, and it would go on to all that is asked during the request.
+  const caller = propagation.deleteBaggage(propagation.extract(around, req.headers))
   if (trustProxy(req.socket.remoteAddress)) return { parent: caller, links: [] }
   const named = trace.getSpanContext(caller)
   if (named === undefined) return { parent: around, links: [] }
