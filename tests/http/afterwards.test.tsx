@@ -1,6 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import request from 'supertest'
 import { expect, test } from 'vitest'
-import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
+import type { HandlerArgs, LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { getData } from '../support/route-data.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
@@ -53,4 +54,27 @@ test('nobody leaves work behind in a value that is made for all', async () => {
   const { app, logs } = tinyApp({ routes: { '/': { page: plain, loader: moduleOf({ loader }) } } })
   await request(app).get('/').expect(500)
   expect(JSON.stringify(logs)).toContain('context.after() was used inside of cached')
+})
+
+test('runs in the scope of its own request, also if it had to wait for the work of others', async () => {
+  const scope = new AsyncLocalStorage<string>()
+  const held = Promise.withResolvers<void>()
+  const ran: (readonly [asked: string | null, scope: string | undefined])[] = []
+  const GET = ({ request: asked, context }: HandlerArgs) => {
+    context.after(async () => {
+      ran.push([asked.headers.get('x-me'), scope.getStore()])
+      await held.promise
+    })
+    return new Response('Taken')
+  }
+  const { app } = tinyApp({
+    routes: { '/later': { handler: moduleOf({ GET }) } },
+    middleware: [(req, _res, next) => scope.run(String(req.headers['x-me']), next)],
+  })
+  const names = Array.from({ length: 300 }, (_, at) => `request ${at}`)
+  for (const name of names) await request(app).get('/later').set('X-Me', name).expect(200)
+  await expect.poll(() => ran.length).toBe(250) // half of the room is one client's
+  held.resolve()
+  await expect.poll(() => ran.length).toBe(300)
+  expect(ran.filter(([asked, own]) => asked !== own)).toEqual([])
 })

@@ -43,6 +43,15 @@ export function defaultPendingRenders(workers: number): number {
 
 /** Keys are not stretched, so their length is their strength: 16 characters of base64 are 96 bits. */
 const LEAST_KEY_CHARACTERS = 16
+const EXAMPLE_KEY = 'output-of-openssl-rand-base64-32'
+
+/**
+ * Whether a key may be a secret: not our example, and not what a shell should have replaced. Files of systemd and Docker
+ * are read by no shell: they would start with the text `$(openssl rand -base64 32)`, which everybody knows.
+ */
+function isOwnKey(key: string): boolean {
+  return key !== EXAMPLE_KEY && !/\$[({]|`|^(["']).*\1$/.test(key)
+}
 
 /** Bodies other than uploads are held in memory. */
 const MOST_BODY_BYTES = 1024 ** 3
@@ -164,13 +173,17 @@ export const VARIABLES = {
     fallback: '',
     meaning:
       'comma-separated keys; the first signs, the others still verify (default: generated once, kept in DATA_DIR)',
-    example: 'output-of-openssl-rand-base64-32',
+    example: EXAMPLE_KEY,
     schema: z
       .string()
       .transform(listOfSome)
       .refine(
         (keys) => keys.every((key) => key.length >= LEAST_KEY_CHARACTERS),
         `expected at least ${LEAST_KEY_CHARACTERS} characters a key, for example from \`openssl rand -base64 32\``,
+      )
+      .refine(
+        (keys) => keys.every(isOwnKey),
+        'is an example, in quotes, or a command that no shell has run: expected the output of `openssl rand -base64 32`',
       ),
     secret: true,
   },

@@ -14,7 +14,9 @@ export function parseProxyTrust(entries: readonly string[]): ProxyTrust {
   if (entries.length === 0) return TRUST_NOBODY
   const blocks = new BlockList()
   for (const entry of entries) {
-    const [address = '', prefix, ...rest] = entry.split('/')
+    const [given = '', prefix, ...rest] = entry.split('/')
+    // As Node writes IPv4 addresses of a socket for both. `BlockList` would read its prefix as one of IPv6.
+    const address = /^::ffff:(?=[\d.]+$)/i.test(given) ? given.slice(7) : given
     const family = isIP(address)
     // `Number('')` is 0, and 0 bits would match every address.
     const bits = prefix === undefined ? undefined : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN
@@ -26,13 +28,23 @@ export function parseProxyTrust(entries: readonly string[]): ProxyTrust {
     if (bits === undefined) blocks.addAddress(address, name)
     else blocks.addSubnet(address, bits, name)
   }
-  return (address) => {
+  const trust: ProxyTrust = (address) => {
     if (address === undefined) return false
     const plain = address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address
     const family = isIP(plain)
     return family !== 0 && blocks.check(plain, family === 4 ? 'ipv4' : 'ipv6')
   }
+  if (EVERYWHERE.some((addresses) => addresses.every(trust))) {
+    throw new RangeError(`"${entries.join(',')}" names all addresses: visitors could forge theirs`)
+  }
+  return trust
 }
+
+/** Addresses that no single network has, of each family. */
+const EVERYWHERE = [
+  ['8.8.8.8', '93.184.216.34', '151.101.1.69', '203.0.113.7'],
+  ['2001:db8::1', '2606:4700::1', '2a00:1450::1', '2c0f:f248::1'],
+] as const
 
 /** Origin of a request, as far as it can be trusted. */
 export interface ClientAddress {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
@@ -211,7 +212,9 @@ export class RequestContext {
   /** Runs work of the application after the answer. */
   afterAnswer(work: () => unknown): void {
     const { telemetry } = this.record
-    const begin = (): unknown => (telemetry === undefined ? work() : telemetry.run(work))
+    // It may wait for the work of other requests, and would then run in their scopes.
+    const inScope = AsyncLocalStorage.snapshot()
+    const begin = (): unknown => inScope(() => (telemetry === undefined ? work() : telemetry.run(work)))
     this.onFinish(() => this.services.afterwards.run(begin, this))
   }
 

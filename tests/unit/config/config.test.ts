@@ -100,6 +100,17 @@ test.for([
   expect(readConfig({ ACTION_BODY_LIMIT: text }).actionBodyLimit).toBe(bytes)
 })
 
+test.for([
+  '$(openssl rand -base64 32)',
+  '${SECRET_KEYS_OF_MILLS}',
+  '`openssl rand -base64 32`',
+  '"0123456789abcdef0123456789abcdef"',
+  "'0123456789abcdef0123456789abcdef'",
+  'output-of-openssl-rand-base64-32',
+])('a key that everybody knows is refused: %s', (key) => {
+  expect(refusal({ SECRET_KEYS: `${'x'.repeat(32)},${key}` })?.message).toMatch(/is an example.*openssl rand/)
+})
+
 test('a key that could be guessed is refused, and the message says how to make a better one', () => {
   const long = 'x'.repeat(32)
   expect(refusal({ SECRET_KEYS: long })).toBeUndefined()
@@ -208,7 +219,9 @@ describe('a wrong value is refused with one line that names variable, fault and 
 })
 
 test.for(Object.values(VARIABLES))('the example of $name is a valid value', ({ name, example }) => {
-  expect(refusal({ SECRET_KEYS: 'a-long-random-text-of-32-letters', [name]: example })).toBeUndefined()
+  const refused = refusal({ SECRET_KEYS: 'a-long-random-text-of-32-letters', [name]: example })
+  if (name === 'SECRET_KEYS') expect(refused?.message).toContain('is an example')
+  else expect(refused).toBeUndefined()
 })
 
 test('the help names every variable', () => {

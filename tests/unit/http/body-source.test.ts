@@ -98,6 +98,24 @@ describe('a client that keeps us waiting gets 408', () => {
     expect(Date.now() - start).toBe(12_000)
   })
 
+  test('when most bytes have come at once, and the rest is late', async () => {
+    const { body, source } = open()
+    body.write('x'.repeat(90_000))
+    expect(await source.read()).toHaveLength(90_000)
+    const trickle = async () => {
+      for (;;) {
+        const read = source.read()
+        read.catch(() => undefined)
+        await vi.advanceTimersByTimeAsync(4_000)
+        body.write('x')
+        await read
+      }
+    }
+    const start = Date.now()
+    await expect(trickle()).rejects.toMatchObject({ status: 408 })
+    expect(Date.now() - start).toBe(12_000)
+  })
+
   test('but not for the time that we do not read', async () => {
     const { body, source } = open()
     body.write('a')

@@ -47,6 +47,21 @@ describe('a list of proxies', () => {
   })
 })
 
+describe('a list that names everybody', () => {
+  test.for(['0.0.0.0/0', '10.1.2.3/0', '0.0.0.0/1,128.0.0.0/1', '::/0', '2000::/3', '::/1', '::ffff:0:0/96'])(
+    'is refused: %s',
+    (list) => {
+      expect(() => parseProxyTrust(list.split(','))).toThrow(/names all addresses/)
+    },
+  )
+
+  test('is not that of one IPv4 network in the notation of IPv6', () => {
+    const trust = parseProxyTrust(['::ffff:10.0.0.0/8', '::FFFF:192.0.2.7'])
+    expect(['10.1.2.3', '::ffff:10.1.2.3', '192.0.2.7'].map(trust)).toEqual([true, true, true])
+    expect(['11.1.2.3', '127.0.0.1', '192.0.2.8', '::1'].map(trust)).toEqual([false, false, false, false])
+  })
+})
+
 describe('where a request came from', () => {
   const trust = parseProxyTrust(['10.0.0.0/8'])
   const claims = { for: '203.0.113.9', protocol: 'https', host: 'public.test' }

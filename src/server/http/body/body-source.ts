@@ -40,7 +40,8 @@ export function openBodySource(
   now: () => number = () => performance.now(),
 ): BodySource {
   let received = 0
-  let waitedMs = 0
+  /** What a client may still be late. Of bytes that come at once, little is left for later: they hold memory until the end. */
+  let creditMs = RATE_GRACE_MS
   let closed: { readonly error: unknown } | undefined
   let wake: (() => void) | undefined
   let isParsed = req.readableEnded
@@ -66,15 +67,14 @@ export function openBodySource(
       signal.addEventListener('abort', wakeUp)
       wake = wakeUp
     })
-    waitedMs += now() - since
+    creditMs -= now() - since
   }
 
   function count(chunk: Buffer): Buffer {
     received += chunk.length
     if (received > maximum) throw overLimit('bytes', maximum)
-    if (waitedMs > RATE_GRACE_MS && received < (waitedMs / 1_000) * MIN_BYTES_PER_SECOND) {
-      throw new BodyError(408, 'The body is too slow')
-    }
+    creditMs = Math.min(RATE_GRACE_MS, creditMs + (chunk.length / MIN_BYTES_PER_SECOND) * 1_000)
+    if (creditMs < 0) throw new BodyError(408, 'The body is too slow')
     return chunk
   }
 
