@@ -35,7 +35,7 @@ export function parseProxyTrust(entries: readonly string[]): ProxyTrust {
     return family !== 0 && blocks.check(plain, family === 4 ? 'ipv4' : 'ipv6')
   }
   if (EVERYWHERE.some((addresses) => addresses.every(trust))) {
-    throw new RangeError(`"${entries.join(',')}" names all addresses: visitors could forge theirs`)
+    throw new RangeError(`"${entries.join(',')}" names all addresses`)
   }
   return trust
 }

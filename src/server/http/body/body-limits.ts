@@ -58,5 +58,5 @@ export const MIN_BYTES_PER_SECOND = 1_024
 /** After this silence the client is asleep or stalling on purpose, in ms. */
 export const BODY_SILENCE_MS = 10_000
 
-/** Total waiting time before the client's rate is checked, in ms. */
+/** How late a sender may be, in ms: see `body-pace.ts`. */
 export const RATE_GRACE_MS = 10_000

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { BodyError, overLimit } from './body-error.ts'
 import { parsedBody } from './parsed-body.ts'
 import type { NestedNames } from './parsed-fields.ts'
-import { MIN_BYTES_PER_SECOND, RATE_GRACE_MS, type BodyLimits } from './body-limits.ts'
+import type { BodyLimits } from './body-limits.ts'
+import { createBodyPace } from './body-pace.ts'
 
 /**
  * A request's body, read chunk by chunk on demand. Between reads, nothing is taken from the socket, no time counts
@@ -40,8 +41,7 @@ export function openBodySource(
   now: () => number = () => performance.now(),
 ): BodySource {
   let received = 0
-  /** What a client may still be late. Of bytes that come at once, little is left for later: they hold memory until the end. */
-  let creditMs = RATE_GRACE_MS
+  const pace = createBodyPace()
   let closed: { readonly error: unknown } | undefined
   let wake: (() => void) | undefined
   let isParsed = req.readableEnded
@@ -67,14 +67,13 @@ export function openBodySource(
       signal.addEventListener('abort', wakeUp)
       wake = wakeUp
     })
-    creditMs -= now() - since
+    pace.wait(now() - since)
   }
 
   function count(chunk: Buffer): Buffer {
     received += chunk.length
     if (received > maximum) throw overLimit('bytes', maximum)
-    creditMs = Math.min(RATE_GRACE_MS, creditMs + (chunk.length / MIN_BYTES_PER_SECOND) * 1_000)
-    if (creditMs < 0) throw new BodyError(408, 'The body is too slow')
+    if (pace.isTooSlow(chunk.length)) throw new BodyError(408, 'The body is too slow')
     return chunk
   }
 

@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import { BODY_SILENCE_MS, MIN_BYTES_PER_SECOND, RATE_GRACE_MS } from '../../http/body/body-limits.ts'
+import { BODY_SILENCE_MS } from '../../http/body/body-limits.ts'
+import { createBodyPace } from '../../http/body/body-pace.ts'
 import { createPatience } from './patience.ts'
 
 /**
@@ -14,8 +15,7 @@ export function watchPace(
   upstream: ClientRequest,
   { isAwaited, tooSlow }: { readonly isAwaited: () => boolean; readonly tooSlow: () => void },
 ): () => void {
-  let received = 0
-  let waitedMs = 0
+  const pace = createBodyPace()
   let since = performance.now()
   const patience = createPatience(BODY_SILENCE_MS, isAwaited, expire)
   const taken = (): void => {
@@ -23,10 +23,9 @@ export function watchPace(
     since = performance.now()
   }
   const count = (chunk: Buffer): void => {
-    received += chunk.length
-    waitedMs += performance.now() - since
+    pace.wait(performance.now() - since)
     taken()
-    if (waitedMs > RATE_GRACE_MS && received < (waitedMs / 1_000) * MIN_BYTES_PER_SECOND) expire()
+    if (pace.isTooSlow(chunk.length)) expire()
   }
   req.on('data', count)
   upstream.on('drain', taken)
