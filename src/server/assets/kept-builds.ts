@@ -10,7 +10,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { constants, type Dirent } from 'node:fs'
-import { copyFile, link, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, link, lstat, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** A day, as `KEEP_ASSETS_DAYS` counts them. */
@@ -103,7 +103,8 @@ export async function keepBuild(folder: string, { buildId, from, lastUsed, witho
 }
 
 /**
- * Removes builds above the limits, and leftovers of interrupted processes.
+ * Removes builds above the limits, and leftovers of interrupted processes. Whatever else is in the folder stays: its
+ * operator may have named one that is used for more.
  * @param own a build that always stays.
  */
 export async function pruneKeptBuilds(folder: string, time: KeepingTime, own?: string): Promise<void> {
@@ -118,8 +119,15 @@ export async function pruneKeptBuilds(folder: string, time: KeepingTime, own?: s
   for (const name of await namesIn(folder)) {
     const path = join(folder, name)
     const isLeft = name.startsWith(STAGING) && time.now - (await changedAt(path)) > STAGING_MS
-    if (isLeft || (BUILD_ID.test(name) && !staying.has(name))) await rm(path, { recursive: true, force: true })
+    const isOver = BUILD_ID.test(name) && !staying.has(name) && (await isBuild(path))
+    if (isLeft || isOver) await rm(path, { recursive: true, force: true })
   }
+}
+
+/** Whether a folder is one that `keepBuild` has made. */
+async function isBuild(path: string): Promise<boolean> {
+  const isFolder = (await lstat(path).catch(() => undefined))?.isDirectory() === true
+  return isFolder && (await entriesIn(path)).some((entry) => entry.name === LAST_USED && entry.isFile())
 }
 
 async function tellUse(path: string, time: number): Promise<void> {

@@ -40,6 +40,12 @@ export function rateCells({ points, seconds }: RateLimit): RateCells {
   return { window, interval: Math.max(1, Math.floor(window / points)) }
 }
 
+/**
+ * How far clocks of instances may differ, in whole microseconds. A state that is further ahead was left by a clock that was
+ * set back, and is corrected: the correction of a small difference would give back the points that the clock ahead has taken.
+ */
+export const CLOCK_TOLERANCE_MICROS = 60_000 * MICROS
+
 /** A moment in whole microseconds. @param ms milliseconds since the epoch. */
 export function toMicros(ms: number): number {
   return Math.round(ms * MICROS)

@@ -16,6 +16,7 @@
  * when it is full, where it only frees or ends; Redis then allows the rest as well.
  */
 import { ENTRIES_A_CELL } from './crowded-keys.ts'
+import { CLOCK_TOLERANCE_MICROS } from './rate-cells.ts'
 import { CLIENT_SHARE, EPOCH_LIFETIME_MS } from './store.ts'
 
 /** Entries that one call removes at most, where it adds one. */
@@ -204,6 +205,6 @@ if taken <= latest then
   save(key, '', '', owner, taken, 0)
   return '0'
 end
-if stands > latest then save(key, '', '', owner, latest, 0) end
+if stands > latest + ${CLOCK_TOLERANCE_MICROS} then save(key, '', '', owner, latest, 0) end
 return whole(math.min(stands, latest))
 `

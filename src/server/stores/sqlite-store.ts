@@ -4,7 +4,7 @@ import { createGroupedWrites, type GroupedWrites } from './grouped-writes.ts'
 import type { Database, TransactionPart } from './open-database.ts'
 import { LargestClients, MOST_READ } from './largest-clients.ts'
 import { isLocked } from './opening-fault.ts'
-import { ALLOWED, rateCells, refusal, toMicros, type RateCells } from './rate-cells.ts'
+import { ALLOWED, CLOCK_TOLERANCE_MICROS, rateCells, refusal, toMicros, type RateCells } from './rate-cells.ts'
 import {
   CLIENT_SHARE,
   EPOCH_LIFETIME_MS,
@@ -142,7 +142,7 @@ class SqliteStore implements Store {
     if (isTaken) return ALLOWED
     const latest = now + cells.window
     const fullAt = this.#find(place.key, now)?.['expiresMicros'] ?? latest
-    if (Number(fullAt) > latest) this.#run(this.#sql.bringBack, { key: place.key, latest })
+    if (Number(fullAt) > latest + CLOCK_TOLERANCE_MICROS) this.#run(this.#sql.bringBack, { key: place.key, latest })
     return refusal(Number(fullAt), now, cells)
   }
 

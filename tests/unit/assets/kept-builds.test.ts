@@ -66,7 +66,7 @@ describe('a build that is kept', () => {
     expect(await ids()).toEqual(['a'])
     expect(await keptFiles({ folder: join(folder, 'a') })).toEqual(['page-1.js'])
     await pruneKeptBuilds(folder, WEEK)
-    expect(await readdir(folder)).toEqual(['a'])
+    expect((await readdir(folder)).toSorted()).toEqual(['a', 'b', 'c'])
   })
 
   test('is put there once by instances that start together', async () => {
@@ -128,9 +128,14 @@ describe('of what is kept', () => {
   })
 
   test('what is no build is not touched', async () => {
-    await mkdir(join(folder, 'lost+found'), { recursive: true })
+    for (const path of ['lost+found', 'avatars/ann', 'uploads']) await mkdir(join(folder, path), { recursive: true })
+    await writeFile(join(folder, 'secret-keys'), 'key')
+    await symlink('avatars', join(folder, 'link'))
+    await keepBuild(folder, { buildId: 'old', from, lastUsed: NOW - 30 * DAY })
     await pruneKeptBuilds(folder, WEEK)
-    expect(await readdir(folder)).toEqual(['lost+found'])
+    const left = ['avatars', 'link', 'lost+found', 'secret-keys', 'uploads']
+    expect((await readdir(folder)).toSorted()).toEqual(left)
+    expect(await readdir(join(folder, 'avatars'))).toEqual(['ann'])
   })
 })
 

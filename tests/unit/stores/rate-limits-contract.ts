@@ -74,6 +74,18 @@ export function rateLimitsContract(open: () => Awaitable<readonly [TestedRateLim
     expect(allowed).toBe(points)
   })
 
+  it.each([1, 3_000, 15_000, 60_000])('gives nothing back to instances whose clocks are %i ms apart', async (apart) => {
+    const [behind, ahead] = await open()
+    const often: RateLimit = { points: 60, seconds: 60 }
+    let allowed = 0
+    for (let call = 0; call < 150; call += 1) {
+      if ((await behind.take('a', often, NOW + call)).allowed) allowed += 1
+      if ((await ahead.take('a', often, NOW + apart + call)).allowed) allowed += 1
+    }
+    // The points that are back by the other clock.
+    expect(allowed).toBeLessThanOrEqual(60 + apart / 1_000 + 1)
+  })
+
   it('locks nobody out when the clock is set back', async () => {
     const [limits] = await open()
     const year = 31_536_000_000
