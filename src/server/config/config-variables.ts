@@ -334,6 +334,9 @@ function isOrigin(text: string): boolean {
   // A star is exactly one label, at the start; elsewhere it would silently match nothing.
   if (text.includes('*') && !/^https?:\/\/\*\.[^*]+$/i.test(text)) return false
   const url = URL.canParse(text) ? new URL(text) : undefined
+  // The parser makes stars of `%2a` and of other characters, too.
+  if (url?.host.includes('*') === true && url.host.lastIndexOf('*') !== text.indexOf('*') - `${url.protocol}//`.length)
+    return false
   return (
     url !== undefined && /^https?:$/.test(url.protocol) && normalOrigin(text) === url.origin && !/[?#]|\/$/.test(text)
   )
