@@ -31,7 +31,8 @@ type HrefArgs<Pattern extends string> = string extends Pattern
       : [params: Params<Pattern>, ...HrefRest]
     : [params?: Readonly<Record<string, never>> | undefined, ...HrefRest]
 
-const REPLACEMENT = '\ufffd'
+/** What `href` writes in place of a text that no path can contain: U+FFFD, encoded. */
+export const NO_SEGMENT = '%EF%BF%BD'
 
 const FAULTS = {
   missing: 'is missing',
@@ -106,12 +107,8 @@ export function href(
 
 function encodeValue(value: unknown, pattern: string, name: string): string {
   if (typeof value !== 'string') throw new HrefError(value === undefined ? 'missing' : 'not-text', pattern, name)
-  return `/${encodeSegment(isSegment(value) ? value : REPLACEMENT)}`
-}
-
-/** Whether a path can contain a text as a segment; browsers drop dots, encoded or not. */
-export function isSegment(text: string): boolean {
-  return !/^\.{0,2}$/.test(text) && text.isWellFormed()
+  // Browsers drop dots, encoded or not.
+  return `/${/^\.{0,2}$/.test(value) || !value.isWellFormed() ? NO_SEGMENT : encodeSegment(value)}`
 }
 
 function encodeSearch(search: HrefSearch | undefined, defaults: HrefSearch = {}): string {

@@ -1,4 +1,4 @@
-import { href, HrefError, isSegment } from '../../shared/href.ts'
+import { href, HrefError, NO_SEGMENT } from '../../shared/href.ts'
 import { layoutId, pageId } from '../../client/react/route-view.ts'
 import type { ParamLists } from '../../shared/route-definition.ts'
 import { createRouteTable, type Route, type RouteTable } from '../../shared/route-table.ts'
@@ -103,13 +103,10 @@ async function* listedPaths(
 }
 
 function pathOf(pattern: string, params: PathParams): string | ExportFault {
-  const wrong = Object.values(params)
-    .flat()
-    .find((text) => typeof text === 'string' && !isSegment(text))
-  if (wrong !== undefined)
-    return { what: pattern, reason: `paths() has given ${show(params)}: no path can contain "${wrong}"` }
   try {
-    return href(pattern, params)
+    const path: string = href(pattern, params)
+    if (!path.split('/').includes(NO_SEGMENT)) return path
+    return { what: pattern, reason: `paths() has given ${show(params)}: no path can contain one of these texts` }
   } catch (thrown) {
     if (thrown instanceof HrefError)
       return { what: pattern, reason: `paths() has given ${show(params)}: ${thrown.message}` }
