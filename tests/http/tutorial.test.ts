@@ -106,7 +106,7 @@ describe('the tutorial', () => {
     for (const fault of faults) expect(refused.text('form')).toContain(fault)
     const sent = await refused.submit('form', TICKET)
     expect([sent.status, sent.text('[role=status]')]).toEqual([200, 'Thank you. Your ticket has the number 2.'])
-    expect((await visitor.get('/tickets')).all('li').map(({ text }) => text)).toEqual(['No light', 'Printer jams'])
+    expect((await visitor.get('/tickets')).all('li').map(({ text }) => text)).toEqual(['Printer jams', 'No light'])
   })
 
   test('step 5 lets agents in and out, and tells the others nothing', async () => {
@@ -160,7 +160,7 @@ describe('the tutorial', () => {
 
   test('step 8 serves the build with the settings of the container', async () => {
     const root = folderOf(8)
-    const settings = stepOf(8).commands.find((command) => command.startsWith('echo ')) ?? ''
+    const settings = stepOf(8).commands.find((command) => command.startsWith('install ')) ?? ''
     await run('sh', ['-ec', settings], { cwd: root })
     const built = await runMillrace(root, ['build', '--quiet'])
     expect(built).toMatchObject({ code: 0, errors: '' })

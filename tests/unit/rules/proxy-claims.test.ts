@@ -40,7 +40,7 @@ const CLAIMS = {
     'X-JWT-Assertion X-Apigateway-Api-Userinfo X-MS-Token-AAD-Id-Token X-MS-Token-AAD-Access-Token ' +
     'Teleport-Jwt-Assertion X-Anonymous-Consumer X-Login X-Login-Name X-Principal X-Authenticated-Groups X-Signed-In-User ' +
     'iv-user iv-groups iv-creds SM-User X-Rh-Identity X-GAP-Auth X-Scope-OrgID X-Current-User X-Token-User-Email ' +
-    'X-Act-As X-On-Behalf-Of X-Authorities X-Hasura-Role X-Trino-Role X-Istio-Attributes X-Caller-Id X-Is-Admin X-Internal-Request X-Scopes Uid ' +
+    'X-Act-As X-On-Behalf-Of X-Authorities X-Istio-Attributes X-Caller-Id X-Is-Admin X-Internal-Request X-Scopes Uid ' +
     'X-Token-Subject X-Trino-User Mellon-Name-Id X-Kratos-Authenticated-Identity-Id X-User-Id X-UserId Eppn Saml-User Cas-User X-Keycloak-Username',
   frameworks:
     'X-Middleware-Subrequest X-Middleware-Rewrite X-Invoke-Path X-Script-Name X-Ingress-Path X-Sendfile-Type ' +

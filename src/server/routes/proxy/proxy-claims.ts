@@ -27,9 +27,9 @@ const CLAIM_WORD = new RegExp(
     '(?:client|original|peer|remote|source)(?:addr|address|cert|dn|host|path|port|uri|url))$',
 )
 
-/** Ends with who somebody is, or may do: `X-Trino-Role`, `X-Token-User-Email`, `X-Splunk-Roles`. */
+/** Ends with who somebody is, or may do: `X-Trino-User`, `X-Token-User-Email`, `X-Splunk-Roles`. */
 const CLAIM_END = new RegExp(
-  '(?:^|-)(?:user(?:name|id)?|sub|authorities|claims|entitlements|groups|permissions|roles?|scopes|' +
+  '(?:^|-)(?:user(?:name|id)?|sub|authorities|claims|entitlements|groups|permissions|roles|scopes|' +
     '(?:jwt|token|user)-(?:attributes|data|e?mail|groups?|id|info|name|org|payload|permission|roles?|scopes?|sub|subject|tenant|uuid))$',
 )
 
