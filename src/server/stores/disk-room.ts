@@ -2,6 +2,8 @@ import { statfsSync } from 'node:fs'
 
 /** What is left to sessions, limits and the application's own files when reports are refused. */
 export const LEAST_FREE_BYTES = 16_777_216
+/** Of a small disk, that part. */
+const LEAST_FREE_SHARE = 1 / 16
 const CHECK_MS = 250
 
 /** Room on the disk of a folder. */
@@ -11,13 +13,13 @@ export interface DiskRoom {
 }
 
 /**
- * Looks at the disk four times a second at most.
+ * Looks at the disk four times a second at most while it has room.
  * @param folder absolute path.
- * @param freeBytes of the disk, to this process; for tests.
+ * @param diskOf what the platform says of a folder's disk; for tests.
  */
 export function createDiskRoom(
   folder: string,
-  freeBytes: (folder: string) => number = freeBytesOf,
+  diskOf: (folder: string) => DiskBytes | undefined = readDisk,
   now: () => number = () => performance.now(),
 ): DiskRoom {
   let checkedAt = Number.NEGATIVE_INFINITY
@@ -25,20 +27,28 @@ export function createDiskRoom(
   return {
     get isScarce() {
       const at = now()
-      if (at - checkedAt < CHECK_MS) return isScarce
+      if (!isScarce && at - checkedAt < CHECK_MS) return false
       checkedAt = at
-      isScarce = freeBytes(folder) < LEAST_FREE_BYTES
+      const disk = diskOf(folder)
+      isScarce = disk !== undefined && disk.free < Math.min(LEAST_FREE_BYTES, disk.all * LEAST_FREE_SHARE)
       return isScarce
     },
   }
 }
 
-/** Infinity where the platform does not say. */
-function freeBytesOf(folder: string): number {
+/** A disk, in bytes. */
+interface DiskBytes {
+  /** To this process. */
+  readonly free: number
+  readonly all: number
+}
+
+/** @returns `undefined` where the platform does not say. */
+function readDisk(folder: string): DiskBytes | undefined {
   try {
-    const { bavail, bsize } = statfsSync(folder)
-    return bavail * bsize
+    const { bavail, blocks, bsize } = statfsSync(folder)
+    return { free: bavail * bsize, all: blocks * bsize }
   } catch {
-    return Number.POSITIVE_INFINITY
+    return undefined
   }
 }

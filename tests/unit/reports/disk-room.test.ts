@@ -7,19 +7,26 @@ import { createDiskRoom, LEAST_FREE_BYTES } from '../../../src/server/stores/dis
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { sampleEnvelope } from './sample-envelope.ts'
 
-test('room is scarce below 16 MiB, and the disk is looked at four times a second at most', () => {
-  const disk = { free: LEAST_FREE_BYTES, looks: 0, now: 0 }
-  const free = (): number => {
+test('room is scarce below 16 MiB, and the disk is looked at four times a second at most while it has room', () => {
+  const disk = { free: LEAST_FREE_BYTES, all: 1e12, looks: 0, now: 0 }
+  const look = () => {
     disk.looks += 1
-    return disk.free
+    return disk
   }
-  const room = createDiskRoom('/data', free, () => disk.now)
+  const room = createDiskRoom('/data', look, () => disk.now)
   expect(room.isScarce).toBe(false)
   disk.free -= 1
   disk.now = 249
   expect([room.isScarce, disk.looks]).toEqual([false, 1])
   disk.now = 250
-  expect([room.isScarce, room.isScarce, disk.looks]).toEqual([true, true, 2])
+  expect([room.isScarce, disk.looks]).toEqual([true, 2])
+  disk.free += 1
+  expect([room.isScarce, disk.looks]).toEqual([false, 3])
+})
+
+test('of a small disk, a sixteenth is kept free', () => {
+  const isScarce = (free: number): boolean => createDiskRoom('/data', () => ({ free, all: 8_000_000 })).isScarce
+  expect([500_000, 499_999].map(isScarce)).toEqual([false, true])
 })
 
 test('the room of this disk is known, and of a folder that is not there nothing is said', async () => {
