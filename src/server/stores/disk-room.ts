@@ -43,7 +43,7 @@ interface DiskBytes {
   readonly all: number
 }
 
-/** @returns `undefined` where the platform does not say. */
+/** @returns `undefined` if the platform does not say. */
 function readDisk(folder: string): DiskBytes | undefined {
   try {
     const { bavail, blocks, bsize } = statfsSync(folder)
