@@ -335,8 +335,7 @@ function isOrigin(text: string): boolean {
   if (text.includes('*') && !/^https?:\/\/\*\.[^*]+$/i.test(text)) return false
   const url = URL.canParse(text) ? new URL(text) : undefined
   // The parser makes stars of `%2a` and of other characters, too.
-  if (url?.host.includes('*') === true && url.host.lastIndexOf('*') !== text.indexOf('*') - `${url.protocol}//`.length)
-    return false
+  if (url?.host.split('*').length !== text.split('*').length) return false
   return (
     url !== undefined && /^https?:$/.test(url.protocol) && normalOrigin(text) === url.origin && !/[?#]|\/$/.test(text)
   )
