@@ -1,6 +1,7 @@
 /** What handlers without a schema read whole of a body counts with the bodies of calls. */
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import type { HandlerArgs } from '../../src/server/api/loader-types.ts'
 import { portOf } from '../support/listening.ts'
 import { connectRaw } from '../support/raw-http.ts'
@@ -48,4 +49,44 @@ describe('bodies that handlers read themselves', () => {
       expect([answer.status, answer.body]).toEqual([200, LIMIT])
     }
   })
+
+  test.for<readonly [how: string, module: object]>([
+    ['as a text', { POST: async (args: HandlerArgs) => Response.json((await args.request.text()).length) }],
+    [
+      'by a schema',
+      {
+        body: z.object({ text: z.string() }),
+        POST: async ({ body }: { body: { text: string } }) => Response.json(body),
+      },
+    ],
+  ])(
+    'of four clients that hold all room, read %s, leave room to a fifth: one of theirs is refused',
+    async ([, read]) => {
+      const module = moduleOf({ ...read, bodyLimit: LIMIT } as never)
+      const { app } = tinyApp({
+        environment: { TRUST_PROXY: '127.0.0.1' },
+        routes: { '/orders': { handler: module } },
+      })
+      const port = await portOf(app)
+      using connections = new DisposableStack()
+      const head = (client: string) =>
+        `POST /orders HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${client}\r\nContent-Type: application/json\r\nContent-Length: ${LIMIT}\r\n\r\n`
+      const opened = await Promise.all(Array.from({ length: 4 }, () => connectRaw(port)))
+      for (const connection of opened) connections.use(connection)
+      const refused = Promise.race(opened.map((connection) => connection.receive(12).then(String)))
+      const filling = '{"text":"' + 'y'.repeat(LIMIT - 20)
+      await Promise.all(opened.map((connection, at) => connection.send(head(`192.0.2.${at}`) + filling)))
+      const post = (client: string) =>
+        request(app)
+          .post('/orders')
+          .set('X-Forwarded-For', client)
+          .type('json')
+          .send({ text: 'y'.repeat(100_000) })
+      let isOver = false
+      void refused.finally(() => (isOver = true))
+      // The server may still be reading the four.
+      while (!isOver) expect((await post('192.0.2.9')).status).toBe(200)
+      expect(await refused).toBe('HTTP/1.1 503')
+    },
+  )
 })

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BodyError } from '../http/body/body-error.ts'
 import { BODY_SILENCE_MS } from '../http/body/body-limits.ts'
 import { countFields, type FieldCount } from '../http/body/count-fields.ts'
-import { openBodySource } from '../http/body/body-source.ts'
+import { openBodySource, type BodySource } from '../http/body/body-source.ts'
 import { dropBody } from '../http/body/drop-body.ts'
 import type { HeldBody } from '../http/body/held-bodies.ts'
 import { isParsed } from '../http/body/parsed-body.ts'
@@ -62,9 +62,11 @@ export function toWebRequest(context: RequestParts): Request {
   const origin = clientAddress.origin ?? `${clientAddress.protocol}://${clientAddress.host || 'localhost'}`
   const url = origin + pathname + search
   if (BODILESS.has(method)) return noteCredentials(new Request(url, init), context.audience)
-  const reading: BodyReading = { fields: countFields(headers.get('content-type') ?? undefined), isForm: false }
+  const source = openBodySource(context.req, { bytes: context.body.limit, timeoutMs: BODY_SILENCE_MS }, context.signal)
+  const fields = countFields(headers.get('content-type') ?? undefined)
+  const reading: BodyReading = { fields, isForm: false, stop: source.close }
   // `duplex` is missing from the DOM's types; a streamed body is refused without it.
-  Object.assign(init, { body: bodyOf(context, reading), duplex: 'half' })
+  Object.assign(init, { body: bodyOf(context, source, reading), duplex: 'half' })
   return bounded(noteCredentials(new Request(url, init), context.audience), context, reading)
 }
 
@@ -72,6 +74,8 @@ export function toWebRequest(context: RequestParts): Request {
 interface BodyReading {
   /** Counts its memory, once it is read whole. */
   held?: HeldBody | undefined
+  /** Ends it. */
+  readonly stop: BodySource['close']
   readonly fields: FieldCount
   /** Whether `formData()` reads it, which has no bound of its own. */
   isForm: boolean
@@ -82,7 +86,10 @@ function bounded(request: Request, { body }: Pick<RequestParts, 'body'>, reading
   for (const name of WHOLE) {
     const read = request[name].bind(request) as () => unknown
     const value = (): unknown => {
-      reading.held ??= body.hold?.()
+      if (reading.held === undefined) {
+        reading.held = body.hold?.()
+        reading.held?.whenLost(reading.stop)
+      }
       if (name === 'formData') return readForm(request, reading)
       const result = read()
       if (name === 'json') return (result as Promise<unknown>).catch(refuseSyntax)
@@ -113,9 +120,11 @@ function refuseForm(thrown: unknown): never {
 }
 
 /** Reads on demand. A slow sender makes it fail, as in a call of an action, and so does a body over the limit. */
-function bodyOf(context: RequestParts, reading: BodyReading): ReadableStream<Uint8Array> {
-  const { req, res, signal, body } = context
-  const source = openBodySource(req, { bytes: body.limit, timeoutMs: BODY_SILENCE_MS }, signal)
+function bodyOf(
+  { req, res, body }: RequestParts,
+  source: BodySource,
+  reading: BodyReading,
+): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {

@@ -33,6 +33,44 @@ describe('bodies', () => {
     expect(hold(bodies.open(FREE, 'f'), FREE + 1)).toBe(503)
   })
 
+  test('of the client with most lose their room to one with less, the oldest first', () => {
+    const bodies = createHeldBodies(MOST)
+    const lost: string[] = []
+    const open = (client: string, name: string, bytes: number): HeldBody => {
+      const body = bodies.open(FREE, client)
+      body.whenLost((error) => lost.push(`${name} ${error.status}`))
+      expect(hold(body, FREE + bytes)).toBe('held')
+      return body
+    }
+    const first = open('a', 'a1', QUARTER / 2)
+    open('a', 'a2', QUARTER / 2)
+    for (const client of ['b', 'c', 'd']) open(client, client, QUARTER - 100)
+    open('e', 'e1', 1_000)
+    expect(lost).toEqual(['a1 503'])
+    expect(hold(first, 1)).toBe(503)
+    expect(() => first.run()).toThrow('Too many large bodies')
+    first[Symbol.dispose]()
+    // There was room for this; then the next with most loses.
+    open('e', 'e2', QUARTER / 2)
+    expect(lost).toEqual(['a1 503', 'b 503'])
+    // A client with most has nobody with more.
+    const next = bodies.open(FREE, 'c')
+    expect(hold(next, FREE + QUARTER)).toBe(503)
+    expect(lost).toEqual(['a1 503', 'b 503'])
+  })
+
+  test('that are complete keep their room', () => {
+    const bodies = createHeldBodies(MOST)
+    const lost: unknown[] = []
+    for (const client of ['a', 'b', 'c', 'd', 'e']) {
+      const body = bodies.open(FREE, client)
+      body.whenLost((error) => lost.push(error))
+      expect(hold(body, FREE + QUARTER)).toBe('held')
+      body.run()
+    }
+    expect(lost).toEqual([])
+  })
+
   test('that are read on behind their answer hold nothing: nobody would give it back', () => {
     const bodies = createHeldBodies(MOST)
     for (let at = 0; at < 10; at += 1) {
@@ -126,7 +164,8 @@ test.for([
   await withServer(
     (req, res) => {
       const { signal } = new AbortController()
-      void readBody(req, { ...AMPLE, streamed }, signal, (bytes) => (told += bytes)).then(resolve, resolve)
+      const memory = { hold: (bytes: number) => void (told += bytes), whenLost: () => undefined }
+      void readBody(req, { ...AMPLE, streamed }, signal, memory).then(resolve, resolve)
       void taken.finally(() => res.setHeader('Connection', 'close').end())
     },
     (port) =>

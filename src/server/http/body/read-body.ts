@@ -4,6 +4,7 @@ import { BodyError, overLimit } from './body-error.ts'
 import { readBodyType, type BodyType } from './body-kind.ts'
 import { BYTES_PER_JSON_VALUE, MAX_JSON_VALUES, MAX_STREAMED_FIELD_BYTES, type BodyLimits } from './body-limits.ts'
 import { openBodySource, type BodySource } from './body-source.ts'
+import type { BodyMemory } from './held-bodies.ts'
 import { readText } from './body-text.ts'
 import { parseCheckedJson } from './checked-json.ts'
 import { holdForm, streamForm, type FormField } from './multipart-form.ts'
@@ -13,6 +14,8 @@ import { readUrlencoded } from './urlencoded-form.ts'
 
 /** Bytes that one read of a request may return: fields and the head of a file that is too large may arrive with its start. */
 const FIRST_READ_BYTES = 131_072
+
+const UNCOUNTED: BodyMemory = { hold: () => undefined, whenLost: () => undefined }
 
 /** Time for the fields before a file that is too large, in ms: browsers send them with the head. */
 const FIRST_READ_MS = 1_000
@@ -44,8 +47,7 @@ export interface JsonBody {
 /**
  * Reads the body of an unread request. With `streamed`, it resolves when the first file begins. Afterwards, and after a
  * failure, the request has none of our listeners; `dropBody` handles the unread rest.
- * @param hold receives the number of bytes to be kept in memory, before more are read; an error that it throws ends the
- * reading.
+ * @param memory counts the bytes to be kept, before more are read; an error that it throws ends the reading.
  * @throws {BodyError} for a body that is malformed (400), too slow (408), too large (413), or of an unsupported type
  * (415).
  * @throws the signal's reason if it is aborted first.
@@ -54,7 +56,7 @@ export async function readBody(
   req: IncomingMessage,
   limits: BodyLimits,
   signal: AbortSignal,
-  hold: (bytes: number) => void = () => undefined,
+  memory: BodyMemory = UNCOUNTED,
 ): Promise<FormBody | JsonBody> {
   const type = readBodyType(req.headers['content-type'])
   if (type === undefined) throw new BodyError(415, 'A body of an unsupported type')
@@ -70,9 +72,10 @@ export async function readBody(
   const most = over === undefined ? bytes : bytes + FIRST_READ_BYTES
   const partial = over !== undefined
   const source = openBodySource(req, { bytes: most, timeoutMs: limits.timeoutMs, names: 'dots', partial }, signal)
+  memory.whenLost(source.close)
   const timer = over && setTimeout(() => source.close(over), FIRST_READ_MS)
   try {
-    return await readKind(type, { source, over, limits, signal, hold })
+    return await readKind(type, { source, over, limits, signal, hold: memory.hold })
   } finally {
     clearTimeout(timer)
   }

@@ -5,7 +5,7 @@ import { bodyKind } from '../../http/body/body-kind.ts'
 import { overLimit } from '../../http/body/body-error.ts'
 import { BODY_SILENCE_MS, type BodyLimits } from '../../http/body/body-limits.ts'
 import { dropBody } from '../../http/body/drop-body.ts'
-import type { HeldBodies } from '../../http/body/held-bodies.ts'
+import type { BodyMemory, HeldBodies } from '../../http/body/held-bodies.ts'
 import { clientKey } from '../../http/client-key.ts'
 import type { Shares } from '../../http/shares.ts'
 import { readBody, type FormBody, type JsonBody } from '../../http/body/read-body.ts'
@@ -99,22 +99,23 @@ export async function judgeCall(
 /**
  * Reads a call: its body, and the action that only its body names. Guards are asked again if a session has ended
  * meanwhile.
- * @param hold as for `readBody`.
+ * @param memory as for `readBody`.
  * @throws {BodyError} as `readBody` and `readCall` do.
  */
 export async function receiveCall(
   parts: ActionParts,
-  { named, limits, hold }: JudgedCall & { readonly hold: (bytes: number) => void },
+  { named, limits, memory }: JudgedCall & { readonly memory: BodyMemory },
   page: MatchedRoute,
   context: RequestContext,
 ): Promise<ArrivedCall | UnperformedCall> {
   const { req } = context
   const isWhole = req.complete
   let bytes = 0
-  const body = await readBody(req, limits, context.signal, (more) => {
+  const hold = (more: number): void => {
     bytes += more
-    hold(more)
-  })
+    memory.hold(more)
+  }
+  const body = await readBody(req, limits, context.signal, { hold, whenLost: memory.whenLost })
   const declared = named ?? namedInBody(body, parts.registry)
   if (declared?.id === undefined) return refused(hasIdField(body) || takesForms(page, parts) ? 404 : 405)
   // Which limit counts has only been known since.

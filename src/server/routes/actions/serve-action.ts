@@ -60,7 +60,7 @@ export async function performCall(
   context.onFinish(() => giveAfterWork(context, () => held[Symbol.dispose]()))
   let arrived: ArrivedCall | undefined
   try {
-    const call = await receiveCall(parts, { ...judged, hold: held.hold }, page, context)
+    const call = await receiveCall(parts, { ...judged, memory: held }, page, context)
     if (call.kind !== 'arrived') return call
     held.run()
     arrived = call

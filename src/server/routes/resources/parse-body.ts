@@ -106,7 +106,7 @@ export async function parseBody(
   async function readValue(): Promise<Pick<ParsedBody, 'nameOf'> & { readonly value: unknown }> {
     if (isMissing(context)) return { value: undefined }
     const limits = { bytes, files: MOST_FILES, fileBytes: bytes, timeoutMs: BODY_SILENCE_MS, streamed: false }
-    const body = await readBody(req, limits, signal, held.hold)
+    const body = await readBody(req, limits, signal, held)
     return body.kind === 'json' ? body : formObject(body.fields)
   }
 }
