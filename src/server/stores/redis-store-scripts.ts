@@ -5,7 +5,7 @@
  * |-----------------|----------------------------------------------------------------------------------|
  * | `<p>:e:<key>`   | an entry: `v` value, `g` group, `c` client, `x` expiry, `n` version, `h` epoch, `b` bytes |
  * | `<p>:x`         | sorted set of keys by expiry                                                     |
- * | `<p>:c:<client>`| sorted set of a client's keys by expiry                                          |
+ * | `<p>:c:<client>`| sorted set of a client's keys by expiry, those without a value last              |
  * | `<p>:g:<group>` | sorted set of a group's keys by expiry                                           |
  * | `<p>:entries`, `<p>:bytes` | sorted sets of clients by what they have                              |
  * | `<p>:t`         | `entries` and `bytes` of all                                                     |
@@ -21,6 +21,14 @@ import { CLIENT_SHARE, EPOCH_LIFETIME_MS } from './store.ts'
 
 /** Entries that one call removes at most, where it adds one. */
 const MOST_REMOVED = 64
+/** The same, where a large value needs the room of many small ones: some milliseconds. */
+const MOST_REMOVED_FOR_BYTES = 1_024
+
+/**
+ * Added to the expiry of entries without a value in the set of their client: later than any expiry. Calls in progress are
+ * such entries. They free no bytes, and thousands of them would hide the results that do.
+ */
+const WITHOUT_VALUE = 4_000_000_000_000_000
 
 // Numbers stay below 2^53, but Lua formats them with 14 digits by default.
 const COMMON = `
@@ -55,7 +63,7 @@ local function find(key, now)
   if found[1] and tonumber(found[4]) > now then return found end
   return nil
 end
--- Gives the version, and whether its client has more than before.
+-- Gives the version.
 local function save(key, value, group, client, expires, epoch)
   local old = redis.call('HMGET', p .. ':e:' .. key, 'c', 'g', 'b', 'n')
   local bytes = #value
@@ -67,35 +75,35 @@ local function save(key, value, group, client, expires, epoch)
     redis.call('ZREM', p .. ':c:' .. old[1], key)
     account(old[1], -1, 0 - tonumber(old[3]))
   end
-  local isMore = old[1] ~= client or bytes > tonumber(old[3])
   if old[1] ~= client then
     account(client, 1, bytes)
   elseif bytes ~= tonumber(old[3]) then
     account(client, 0, bytes - tonumber(old[3]))
   end
-  redis.call('ZADD', p .. ':c:' .. client, whole(expires), key)
+  redis.call('ZADD', p .. ':c:' .. client, whole(bytes > 0 and expires or expires + ${WITHOUT_VALUE}), key)
   if old[2] and old[2] ~= '' and old[2] ~= group then redis.call('ZREM', p .. ':g:' .. old[2], key) end
   if group ~= '' then redis.call('ZADD', p .. ':g:' .. group, whole(expires), key) end
-  return version, isMore
+  return version
 end
--- Removes the entry of a client that expires first; one without a value frees no bytes.
-local function dropOf(client, measure)
-  local last = measure == 'bytes' and ${MOST_REMOVED - 1} or 0
-  for _, key in ipairs(redis.call('ZRANGE', p .. ':c:' .. client, 0, last)) do
-    if measure == 'entries' or tonumber(redis.call('HGET', p .. ':e:' .. key, 'b') or 0) > 0 then
+-- Removes the entry of a client that is first in its set, other than this one.
+local function dropOf(client, measure, except)
+  for _, key in ipairs(redis.call('ZRANGE', p .. ':c:' .. client, 0, 1)) do
+    if key ~= except then
+      if measure == 'bytes' and tonumber(redis.call('HGET', p .. ':e:' .. key, 'b') or 0) == 0 then return false end
       forget(key)
       return true
     end
   end
   return false
 end
-local function makeRoom(client, measure, most)
-  for _ = 1, ${MOST_REMOVED} do
-    local own = tonumber(redis.call('ZSCORE', p .. ':' .. measure, client) or 0)
-    local over = tonumber(redis.call('HGET', p .. ':t', measure) or 0) > most
-    if own <= most * ${CLIENT_SHARE} and not over then return end
+-- Takes the room for so much more of a measure. Gives whether it is there.
+local function makeRoom(client, measure, most, more, except)
+  for left = measure == 'bytes' and ${MOST_REMOVED_FOR_BYTES} or ${MOST_REMOVED}, 0, -1 do
+    local own = tonumber(redis.call('ZSCORE', p .. ':' .. measure, client) or 0) + more
+    local over = tonumber(redis.call('HGET', p .. ':t', measure) or 0) + more > most
+    if own <= most * ${CLIENT_SHARE} and not over then return true end
     local greediest = own > most * ${CLIENT_SHARE} and client or redis.call('ZREVRANGE', p .. ':' .. measure, 0, 0)[1]
-    if not greediest or not dropOf(greediest, measure) then return end
+    if left == 0 or not greediest or not dropOf(greediest, measure, except) then return false end
   end
 end
 `
@@ -107,7 +115,8 @@ return find(ARGV[1], tonumber(ARGV[2])) or {}
 
 /**
  * key, value, group, client, expiry, now; `1` if absent; version or `''`; epoch or `''`; most of the group or `''`; most
- * entries and most bytes. Gives version and epoch if it is kept, and else the fields of the entry that is in the way.
+ * entries and most bytes. Gives version and epoch if it is kept, and else the fields of the entry that is in the way, or
+ * none: its group has advanced, or there is no room for the value.
  */
 export const PUT = `${COMMON}
 local key, value, group, client = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -119,9 +128,15 @@ local current = group ~= '' and tonumber(redis.call('ZSCORE', p .. ':h', group) 
 local epoch = tonumber(ARGV[9]) or current
 if epoch < current then return { {}, {} } end
 sweep(now)
-makeRoom(client, 'entries', tonumber(ARGV[11]))
-makeRoom(client, 'bytes', tonumber(ARGV[12]))
-local version, isMore = save(key, value, group, client, expires, epoch)
+local old = redis.call('HMGET', p .. ':e:' .. key, 'c', 'b')
+local isOwn = old[1] == client
+local mostBytes = tonumber(ARGV[12])
+local more = math.max(0, #value - (isOwn and tonumber(old[2]) or 0))
+makeRoom(client, 'entries', tonumber(ARGV[11]), isOwn and 0 or 1, key)
+if more > mostBytes * ${CLIENT_SHARE} then return { {}, {} } end
+local isRoom = makeRoom(client, 'bytes', mostBytes, more, key)
+if more > 0 and not isRoom then return { {}, {} } end
+local version = save(key, value, group, client, expires, epoch)
 if ARGV[10] ~= '' then
   local excess = redis.call('ZCARD', p .. ':g:' .. group) - tonumber(ARGV[10])
   for _, other in ipairs(redis.call('ZRANGE', p .. ':g:' .. group, 0, math.max(0, excess))) do
@@ -131,10 +146,6 @@ if ARGV[10] ~= '' then
       excess = excess - 1
     end
   end
-end
-if isMore then
-  makeRoom(client, 'entries', tonumber(ARGV[11]))
-  makeRoom(client, 'bytes', tonumber(ARGV[12]))
 end
 return { { version, whole(epoch) }, {} }
 `
@@ -201,7 +212,7 @@ local stands = found and tonumber(found[4]) or now
 local owner = found and found[3] or client
 local taken = stands + interval
 if taken <= latest then
-  if not found then makeRoom(owner, 'entries', most - 1) end
+  if not found then makeRoom(owner, 'entries', most - 1, 0, key) end
   save(key, '', '', owner, taken, 0)
   return '0'
 end

@@ -4,8 +4,8 @@
  * (`sqlite-store.ts`) and in Redis (`redis-store.ts`). Each member is one atomic step, for all processes and instances.
  *
  * Nothing but time, its owner and the bounds removes an entry. Both drivers hold to the bounds in the same way: a client
- * has at most half of them, and without room the client that has most loses the entry that expires first. For limits,
- * whose loss frees their client, see `crowded-keys.ts`.
+ * has at most half of them, and without room the client that has most loses the entry that expires first; in Redis, those
+ * without a value come last. For limits, whose loss frees their client, see `crowded-keys.ts`.
  */
 import type { RateLimit, RateLimitResult } from './rate-cells.ts'
 

@@ -61,6 +61,16 @@ describe.skipIf(findProgram('redis-server') === undefined)('a store in Redis', (
   storeContract(async (kind) => [await open(kind), await open(kind)])
   boundedStoreContract(open, count)
 
+  test('refuses a value that is larger than the room of its client, and removes nothing for it', async () => {
+    const store = await open({ ...ROOMY, bytes: 10_000 })
+    await store.put(entryOf('small', { client: GREEDY }), NOW)
+    await store.put(entryOf('large', { client: GREEDY, value: '' }), NOW)
+    const large = entryOf('large', { client: GREEDY, value: 'x'.repeat(5_001) })
+    expect(await store.put(large, NOW)).toEqual({ kept: undefined, found: undefined })
+    expect((await store.get('large', NOW))?.value).toBe('')
+    expect(await store.get('small', NOW)).toBeDefined()
+  })
+
   test('has no key that Redis may evict, and leaves none behind', async () => {
     const [link, store, limits] = [await connect(), await open(ROOMY), await open({ ...ROOMY, name: 'limits' })]
     await store.put(entryOf('a'), NOW)

@@ -158,3 +158,30 @@ test('a store that fails is warned about, and the call is answered', async () =>
   expect(await one.run(() => value(1), own)).toEqual(value(1))
   expect(JSON.stringify(own.warnings)).toContain('disk full')
 })
+
+test('large results are not kept all at once, and clients take turns', async () => {
+  const { store } = sharedStore()
+  const writing: string[] = []
+  const { promise: disk, resolve: write } = Promise.withResolvers<void>()
+  const slow: IdempotencyStore = {
+    ...store,
+    async finish(key, result, now, client) {
+      writing.push(client ?? '')
+      await disk
+      return store.finish(key, result, now, client)
+    },
+  }
+  const calls = createIdempotentCalls({ calls: slow }, () => 0)
+  const call = (key: string, address: string): Promise<unknown> => {
+    const keys = { sent: key, repeated: () => key }
+    return calls.run(keys, async () => value('x'.repeat(400_000)), context(address) as never)
+  }
+  const all = Array.from({ length: 9 }, (_, at) => call(`greedy ${at}`, '198.51.100.7'))
+  all.push(call('honest', '203.0.113.9'))
+  await new Promise(setImmediate)
+  expect(writing).toEqual(['198.51.100.7', '198.51.100.7'])
+  write()
+  await Promise.all(all)
+  expect(writing.indexOf('203.0.113.9')).toBeLessThanOrEqual(3)
+  expect(writing).toHaveLength(10)
+})

@@ -214,4 +214,31 @@ export function boundedStoreContract(
     expect(await count(few)).toBe(2)
     expect(await store.get('a', NOW)).toMatchObject({ client: 'client 29', version: 30 })
   })
+
+  const bytesOf = async (store: Store, keys: readonly string[]): Promise<number> => {
+    const entries = await Promise.all(keys.map((key) => store.get(key, NOW)))
+    return entries.reduce((sum, entry) => sum + Buffer.byteLength(entry?.value ?? ''), 0)
+  }
+
+  it('bounds the bytes of a client whose first entries have no value, such as calls in progress', async () => {
+    const store = await open({ ...ROOMY, bytes: 10_000 })
+    for (let at = 0; at < 100; at += 1) {
+      await store.put(entryOf(`empty ${at}`, { client: GREEDY, value: '', expiresAt: NOW + 1_000 }), NOW)
+    }
+    const keys = Array.from({ length: 40 }, (_, at) => `large ${at}`)
+    for (const key of keys) await store.put(entryOf(key, { client: GREEDY, value: 'x'.repeat(1_000) }), NOW)
+    expect(await bytesOf(store, keys)).toBe(5_000)
+    expect((await store.get('empty 0', NOW))?.value).toBe('')
+  })
+
+  it('takes the room of hundreds of entries for a large one', async () => {
+    const store = await open({ ...ROOMY, bytes: 10_000 })
+    const keys = Array.from({ length: 500 }, (_, at) => `small ${at}`)
+    for (const key of keys) await store.put(entryOf(key, { client: GREEDY, value: '0123456789' }), NOW)
+    expect(await bytesOf(store, keys)).toBe(5_000)
+    const large = entryOf('large', { client: GREEDY, value: 'x'.repeat(4_000), expiresAt: NOW + 2 * HOUR })
+    await store.put(large, NOW)
+    expect(await bytesOf(store, ['large', ...keys])).toBe(5_000)
+    expect((await store.get('large', NOW))?.value).toHaveLength(4_000)
+  })
 }

@@ -1,6 +1,7 @@
 import { controlFlowDigest, controlFlowOf } from '../../../shared/control-flow.ts'
 import { decodeValues } from '../../../shared/protocol/decode-value-text.ts'
 import { encodeValues } from '../../../shared/protocol/encode-values.ts'
+import { createByteTurns } from '../../http/byte-turns.ts'
 import { clientKey } from '../../http/client-key.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { IdempotencyStore } from '../../stores/idempotency-store.ts'
@@ -34,11 +35,18 @@ interface KeptCall {
   readonly headers: readonly (readonly [string, string])[]
 }
 
+/**
+ * Bytes of results on their way to the stores. Sessions wait on the same connection to Redis, and everybody waits for a
+ * transaction in a file.
+ */
+const MOST_RESULT_BYTES = 1_048_576
+
 /** Bound: one entry per call in progress in this process. */
 export function createIdempotentCalls(
   services: { readonly calls: IdempotencyStore },
   now: () => number,
 ): IdempotentCalls {
+  const results = createByteTurns(MOST_RESULT_BYTES)
   const running = new Map<string, { call: Promise<FinishedCall | 'running'>; context: RequestContext }>()
 
   async function runFirst(key: IdempotencyKey, work: () => Promise<FinishedCall>, context: RequestContext) {
@@ -75,8 +83,9 @@ export function createIdempotentCalls(
     const setCookies = context.givenHeaders?.getSetCookie() ?? []
     const repeated = setCookies.length === 0 ? key.sent : key.repeated(setCookies, now())
     const keys = repeated === key.sent ? [key.sent] : [key.sent, repeated]
-    await Promise.all(
-      keys.map((each) => services.calls.finish(storedName(each), sealOutcome(each, text), now(), clientOf(context))),
+    const client = clientOf(context)
+    await results.run(client, text.length * keys.length, () =>
+      Promise.all(keys.map((each) => services.calls.finish(storedName(each), sealOutcome(each, text), now(), client))),
     )
   }
 
