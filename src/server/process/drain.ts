@@ -6,6 +6,9 @@ import type { Readiness } from './readiness.ts'
 
 const SWEEP_MS = 500 // longest delay by a finished connection; a new one may have a request in flight
 const SHORT_TURN_MS = 0.3 // measured: an idle turn takes 0.03 at the 99th percentile
+const HEAD_MS = 2_000 // for a request that has begun; nobody waits longer for half a line of a stranger
+const STOP_SHARE = 1 / 5 // of the grace, for what the application does after its last answer
+const LONGEST_STOP_MS = 3_000
 const PATIENCE_MS = 1_000 // longest wait for such a turn: clients may keep connecting, and renders continue
 
 /** What is drained. */
@@ -17,7 +20,8 @@ interface DrainOptions {
 
 /**
  * Takes a server out of service: fails `/readyz`, waits for the load balancer to notice, stops accepting connections, lets
- * answers in flight finish, and closes the rest at the deadline.
+ * answers in flight finish, and closes the rest at the deadline: before the end of the grace, so that slow senders leave the
+ * application time to stop.
  * @returns whether everything had finished by the deadline.
  */
 export async function drain({ server, readiness, config }: DrainOptions): Promise<boolean> {
@@ -30,14 +34,16 @@ export async function drain({ server, readiness, config }: DrainOptions): Promis
   await allAccepted(server)
   // Not the HTTP server's own `close`: it would also end connections whose first request has arrived but is not read yet.
   const closed = new Promise<true>((resolve) => NetServer.prototype.close.call(server, () => resolve(true)))
+  server.headersTimeout = HEAD_MS
   release()
   // Answers whose headers were sent before keep their connection open; it is closed after them.
   const sweep = setInterval(() => void closeIdle(server), SWEEP_MS)
   const rest = Math.max(0, config.shutdownGraceMs - config.shutdownDelayMs)
+  const stop = Math.min(LONGEST_STOP_MS, rest * STOP_SHARE)
   const deadline = new AbortController()
   const orderly = await Promise.race([
     closed,
-    wait(rest, false as const, { signal: deadline.signal }).catch(() => true as const),
+    wait(rest - stop, false as const, { signal: deadline.signal }).catch(() => true as const),
   ])
   deadline.abort()
   clearInterval(sweep)

@@ -95,3 +95,30 @@ test('somebody who connects without end does not keep a server from ending', asy
   await drain({ server, readiness: createReadiness(), config: { shutdownDelayMs: 0, shutdownGraceMs: 30_000 } })
   expect(server.listening).toBe(false)
 })
+
+test('half a request does not keep a server from ending in good order', async () => {
+  const server = createServer({ connectionsCheckingInterval: 100 }, (_request, response) => void response.end('served'))
+  onTestFinished(() => server.closeAllConnections())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const socket = await connected(port)
+  socket.on('error', () => undefined)
+  socket.write('GET / HT')
+  const config = { shutdownDelayMs: 0, shutdownGraceMs: 30_000 }
+  expect(await drain({ server, readiness: createReadiness(), config })).toBe(true)
+})
+
+test('an answer that never ends leaves a part of the grace to the application', async () => {
+  const server = createServer(() => undefined)
+  onTestFinished(() => server.closeAllConnections())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const socket = await connected(port)
+  socket.on('error', () => undefined)
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await once(server, 'request')
+  const config = { shutdownDelayMs: 0, shutdownGraceMs: 1_000 }
+  const grace = AbortSignal.timeout(config.shutdownGraceMs)
+  expect(await drain({ server, readiness: createReadiness(), config })).toBe(false)
+  expect(grace.aborted).toBe(false)
+})
