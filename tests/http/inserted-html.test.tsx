@@ -1,4 +1,4 @@
-import { Suspense, use, type ReactNode } from 'react'
+import { Fragment, Suspense, use, useRef, type ReactNode } from 'react'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
 import { useNonce, useServerInsertedHTML } from '../../src/client/hooks/use-server-document.ts'
@@ -61,6 +61,31 @@ describe('elements that components insert', () => {
       /<style data-rules="">early<\/style>.*<\/head>.*waiting.*<style data-rules="">late<\/style>.*arrived/s,
     )
     expect(body.match(/data-rules/g)).toHaveLength(2)
+  })
+
+  test('end no <style> early by a text of a visitor, however a library makes the element', async () => {
+    const rules = 'p{color:red</style><meta http-equiv=refresh content=0>}'
+    const styles = [
+      <style key="child">{rules}</style>,
+      <style key="html" dangerouslySetInnerHTML={{ __html: rules }} nonce="of-the-library" />,
+      <Fragment key="fragment">
+        <style dangerouslySetInnerHTML={{ __html: rules.replace('style', 'StYle') }} />
+      </Fragment>,
+    ]
+    const Page = () => {
+      const sent = useRef(false)
+      useServerInsertedHTML(() => (sent.current ? null : ((sent.current = true), styles)))
+      return <h1>Styled</h1>
+    }
+    const { app } = tinyApp({ routes: { '/': { page: page(Page) } } })
+    const { text } = await request(app).get('/').expect(200)
+    expect(text.match(/<style[^>]*>p\{.*?<\/style>/gi)).toEqual([
+      expect.stringMatching(/^<style>[^<]*<\/\\73 tyle><meta http-equiv=refresh content=0>\}<\/style>$/),
+      expect.stringMatching(
+        /^<style nonce="of-the-library">[^<]*<\/\\73 tyle><meta http-equiv=refresh content=0>\}<\/style>$/,
+      ),
+      expect.stringMatching(/^<style>[^<]*<\/\\53 tYle><meta http-equiv=refresh content=0>\}<\/style>$/),
+    ])
   })
 
   test('are left out where collecting fails, and the failure is logged', async () => {

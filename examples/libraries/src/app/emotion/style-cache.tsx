@@ -18,7 +18,11 @@ export default function StyleCache({ children }: LayoutProps<'/emotion'>) {
     const names = fresh.map(([name]) => name)
     for (const name of names) sent.add(name)
     const rules = fresh.map(([, rule]) => rule).join('')
-    return <style data-emotion={`css ${names.join(' ')}`} nonce={nonce} dangerouslySetInnerHTML={{ __html: rules }} />
+    return (
+      <style data-emotion={`css ${names.join(' ')}`} nonce={nonce}>
+        {rules}
+      </style>
+    )
   })
   return <CacheProvider value={cache}>{children}</CacheProvider>
 }
