@@ -62,4 +62,25 @@ describe('after another user has signed in in another tab', () => {
       await expect.poll(() => names(page)).toEqual(['bob', 'bob'])
     },
   )
+
+  browserTest(
+    'by a document, a click that needs no request shows nothing of the former user, and neither does the page on screen',
+    async ({ open }) => {
+      const page = await open()
+      await visit(page, '/')
+      await switchTo(page, 'ann')
+      await visit(page, '/kept/one')
+      await page.getByRole('link', { name: '/kept/two' }).click()
+      await heading(page, 'two')
+      await expect.poll(() => names(page)).toEqual(['ann', 'ann'])
+      const other = await otherTab(page, '/')
+      await other.evaluate(() => fetch('/switch/bob', { method: 'POST' }).then((answer) => answer.text()))
+      await visit(other, '/kept/one')
+      await page.bringToFront()
+      await expect.poll(() => names(page)).toEqual(['bob', 'bob'])
+      await page.goBack()
+      await heading(page, 'one')
+      await expect.poll(() => names(page)).toEqual(['bob', 'bob'])
+    },
+  )
 })

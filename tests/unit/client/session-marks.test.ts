@@ -140,6 +140,8 @@ test('event streams and other tabs hear of a session only if it has become anoth
   const parts = { window, channel, storage: undefined, marks: 'session:ann' }
   const { learn } = createDraftStarter(parts as never)
   const heard = vi.fn<() => void>()
+  const drops: unknown[] = []
+  channel.addEventListener('message', ({ data }: Event & { data?: unknown }) => Array.isArray(data) && drops.push(data))
   document.addEventListener('millrace:session', heard)
   for (const marks of ['session:ann', 'admin:-', 'session:ann', 'admin:-~basket:-']) learn(marks)
   expect(heard).toHaveBeenCalledTimes(2)
@@ -149,6 +151,7 @@ test('event streams and other tabs hear of a session only if it has become anoth
   channel.dispatchEvent(Object.assign(new Event('message'), { data: '\nadmin:eve' }))
   expect(heard).toHaveBeenCalledTimes(4)
   expect(channel.postMessage.mock.calls.at(-1)?.[0]).toMatch(/\nsession:bob$/)
+  expect(drops).toEqual([['/*']])
 })
 
 test('marks of sessions in cookies are behind the others', () => {

@@ -20,13 +20,15 @@ export function createDraftStarter(
   const typed: Controls = new WeakSet()
   let marks = mergeMarks('', parts.marks)
 
-  /** Event streams belong to a session. @param isOwn whether other tabs receive them. */
+  /** Event streams belong to a session. @param isOwn whether an answer to this tab has told them, and others receive them. */
   function know(news: string, isOwn?: boolean): void {
     const former = marks
     marks = mergeMarks(former, news)
     if (former === marks) return
     document.dispatchEvent(new Event('millrace:session'))
     if (isOwn) tell(former, news)
+    // What this tab holds may be of a former session: as if another tab had dropped everything.
+    else channel.dispatchEvent(new MessageEvent('message', { data: ['/*'] }))
   }
   let loading: Promise<void> | undefined
   let keeper: DraftKeeper | undefined
