@@ -86,6 +86,66 @@ describe.each([
   })
 })
 
+/** On the clock of the shared store, after all that is dropped in these tests. */
+const LATER = Date.now() * 2_000
+
+/** Several instances, as far as their values are concerned. */
+async function instances() {
+  const link = openRedis(await redisUrl(), pino({ level: 'silent' }))
+  onTestFinished(() => link.dispose())
+  await link.tried
+  const instance = () =>
+    createSharedValues({
+      link,
+      buildId: 'build',
+      log: pino({ level: 'silent' }),
+      now: Date.now,
+      onTargets: () => undefined,
+      onMissed: () => undefined,
+    })
+  return { link, instance }
+}
+
+const valueOf = (text: string, at = Date.now()) => ({
+  text: valueToText('key', text),
+  tags: [],
+  madeAt: at,
+  freshMs: 60_000,
+  staleMs: 0,
+  ofStale: false,
+})
+
+describe.skipIf(findProgram('redis-server') === undefined)('values on their way to Redis', () => {
+  test('are bounded for each client: what is too much is not shared, and others’ values are', async () => {
+    const one = (await instances()).instance()
+    const isThere = async (name: string): Promise<boolean> => (await one.find(name, [], '/'))?.value !== undefined
+    await expect.poll(() => one.find('nothing', [], '/')).toBeDefined()
+    const greedy = Array.from({ length: 20 }, (_, at) => `greedy ${at}`)
+    for (const name of greedy) one.put(name, valueOf('x'.repeat(1_000_000)), LATER, GREEDY)
+    one.put('honest', valueOf('honest'), LATER, HONEST)
+    await expect.poll(() => isThere('honest')).toBe(true)
+    await expect.poll(() => isThere('greedy 7')).toBe(true)
+    one.put('last', valueOf('last'), LATER, GREEDY)
+    await expect.poll(() => isThere('last')).toBe(true)
+    expect((await Promise.all(greedy.map(isThere))).filter(Boolean)).toHaveLength(8)
+  })
+
+  test('do not arrive after they were removed', async () => {
+    const one = (await instances()).instance()
+    await expect.poll(() => one.find('nothing', [], '/')).toBeDefined()
+    const value = valueOf('x'.repeat(1_000_000))
+    one.put('crowded out', value, LATER, GREEDY)
+    one.removeOwn('crowded out', value)
+    one.put('failed', value, LATER, GREEDY)
+    one.remove('failed')
+    one.put('kept', value, LATER, HONEST)
+    await expect.poll(async () => (await one.find('kept', [], '/'))?.value).toBeDefined()
+    one.put('last', valueOf('x'.repeat(2_000_000)), LATER, HONEST)
+    await expect.poll(async () => (await one.find('last', [], '/'))?.value).toBeDefined()
+    for (const name of ['crowded out', 'failed']) expect((await one.find(name, [], '/'))?.value).toBeUndefined()
+  })
+})
+
 describe.skipIf(findProgram('redis-server') === undefined)('what others have put into Redis', () => {
   test('stays there when a client reads it on another instance, and pushes it out with values of its own', async () => {
     const url = await redisUrl()
@@ -104,35 +164,16 @@ describe.skipIf(findProgram('redis-server') === undefined)('what others have put
   })
 
   test('stays there when the instance that has put an older one removes its own', async () => {
-    const link = openRedis(await redisUrl(), pino({ level: 'silent' }))
-    onTestFinished(() => link.dispose())
-    await link.tried
-    const instance = () =>
-      createSharedValues({
-        link,
-        buildId: 'build',
-        log: pino({ level: 'silent' }),
-        now: Date.now,
-        onTargets: () => undefined,
-        onMissed: () => undefined,
-      })
+    const { link, instance } = await instances()
     const [one, other] = [instance(), instance()]
     const madeAt = Date.now()
-    const value = (text: string, at: number) => ({
-      text: valueToText('key', text),
-      tags: [],
-      madeAt: at,
-      freshMs: 60_000,
-      staleMs: 0,
-      ofStale: false,
-    })
     const found = async (): Promise<unknown> => {
       const text = (await one.find('key', [], '/'))?.value?.text
       return text === undefined ? undefined : textToValue(text)
     }
-    one.put('key', value('old', madeAt), Date.now() * 2_000)
+    one.put('key', valueOf('old', madeAt), LATER, HONEST)
     await expect.poll(found).toBe('old')
-    other.put('key', value('new', madeAt + 1), Date.now() * 2_000)
+    other.put('key', valueOf('new', madeAt + 1), LATER, HONEST)
     await expect.poll(found).toBe('new')
     one.removeOwn('key', { madeAt })
     one.removeOwn('key', { madeAt: madeAt + 1 })

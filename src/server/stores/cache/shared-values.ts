@@ -14,6 +14,7 @@
  * (`shared-revalidations.ts`), no value is read from it or put into it.
  */
 import { randomUUID } from 'node:crypto'
+import { createShares } from '../../http/shares.ts'
 import { storedKey } from '../stored-key.ts'
 import type { KeptValue } from './kept-value.ts'
 import { targetsOver } from './revalidation-targets.ts'
@@ -28,6 +29,12 @@ import { textToValue } from './value-text.ts'
 
 /** Source: RESP, the type of the answer to GET. */
 const BLOB_STRING = 36
+
+/**
+ * Bytes of values that are compressed or sent, which nobody waits for. Sessions wait on the same connection: 20 MB take
+ * 75 ms.
+ */
+const MOST_SENT_BYTES = 16_777_216
 
 /** A value that another instance has put there meanwhile stays. */
 const REMOVE_OWN = `
@@ -50,7 +57,11 @@ export interface SharedValues {
    * @returns `undefined` if the store is unreachable.
    */
   find(name: string, tags: readonly string[], pathname: string): Promise<FoundValue | undefined>
-  put(name: string, value: KeptValue, clock: number): void
+  /**
+   * Puts a value, unless too many bytes are on their way, of this client or of all: then other instances make their own.
+   * @param client for whom it was made, as `clientKey` names it.
+   */
+  put(name: string, value: KeptValue, clock: number, client: string): void
   remove(name: string): void
   /** Removes a value if this process has put it. */
   removeOwn(name: string, value: Pick<KeptValue, 'madeAt'>): void
@@ -72,6 +83,9 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
   const { link, buildId, now } = options
   const by = randomUUID()
   const revalidations = new SharedRevalidations(options)
+  const sent = createShares({ most: () => MOST_SENT_BYTES })
+  /** When the values were made that are not sent yet, by name. A value that is removed meanwhile must not arrive later. */
+  const packing = new Map<string, number>()
   const keyOf = (name: string): string => `${link.prefix}:data:${buildId}:${storedKey(name)}`
 
   async function open(packet: Buffer, known: readonly string[], latest: number): Promise<KeptValue | undefined> {
@@ -100,20 +114,30 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
         return undefined
       }
     },
-    put(name, value, clock) {
-      const { madeAt, freshMs, staleMs } = value
+    put(name, value, clock, client) {
+      const { text, madeAt, freshMs, staleMs } = value
       const forMs = Math.floor(Math.min(LONGEST_MS, madeAt + freshMs + staleMs - now()))
-      if (forMs < 1) return
+      if (forMs < 1 || sent.take(client, text.length) !== undefined) return
+      packing.set(name, madeAt)
       packValue({ ...value, clock, by })
-        .then((packet) =>
-          link.run((client) => client.set(keyOf(name), packet, { expiration: { type: 'PX', value: forMs } })),
-        )
+        .then((packet) => {
+          if (packing.get(name) !== madeAt) return undefined
+          // A removal from here on follows on the same connection.
+          packing.delete(name)
+          return link.run((redis) => redis.set(keyOf(name), packet, { expiration: { type: 'PX', value: forMs } }))
+        })
         .catch(() => undefined)
+        .finally(() => {
+          sent.give(client, text.length)
+          if (packing.get(name) === madeAt) packing.delete(name)
+        })
     },
     remove(name) {
+      packing.delete(name)
       link.run((client) => client.del(keyOf(name))).catch(() => undefined)
     },
     removeOwn(name, { madeAt }) {
+      if (packing.get(name) === madeAt) return void packing.delete(name)
       const lua = REMOVE_OWN
       link.script({ lua, keys: [keyOf(name)], arguments: [packetStart({ by, madeAt })] }).catch(() => undefined)
     },

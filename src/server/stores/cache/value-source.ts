@@ -121,7 +121,9 @@ export class ValueSource {
       }
     }
     const value = await this.#make(call, since)
-    if (memory.keep(name, value, reader) && found !== undefined) shared?.put(name, value, found.clock)
+    if (memory.keep(name, value, reader) && found !== undefined) {
+      shared?.put(name, value, found.clock, clientKey(reader.address ?? ''))
+    }
     return value
   }
 
