@@ -7,6 +7,7 @@
  * | connecting | ready      | the server has accepted the handshake                     |
  * | connecting | connecting | refused, too slow, silent: after a pause                  |
  * | ready      | connecting | closed, or two pings in a row without an answer           |
+ * | ready      | connecting | the server refuses writes: another one may be the primary |
  *
  * Before that, one ping without an answer says that nothing may arrive: see `UNHEARD_MS`.
  */
@@ -28,6 +29,7 @@ const CONNECT_LIMIT_MS = 2_000
 const SILENCE_LIMIT_MS = 5_000 // during a handshake
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2_000
+const LEAVE_EVERY_MS = 2_000 // a server that refuses writes
 const MOST_QUEUED = 10_000 // commands; far more than can be answered in time
 const PINGS_MISSED = 2 // one may have been answered while this process was busy
 
@@ -45,6 +47,11 @@ export interface RedisConnection {
   readonly isAnswering: boolean
   /** Resolves when the first attempt has succeeded or failed, after 2 seconds at the latest. */
   readonly tried: Promise<void>
+  /**
+   * Connects anew, where a proxy or a name may lead to another server now: what was the primary stays open as a replica.
+   * Does so at most every two seconds.
+   */
+  leave(): void
   /** Ends it; commands without an answer fail. */
   dispose(): void
 }
@@ -100,15 +107,21 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
     client.connect().catch(() => undefined)
   }
 
+  function replace(): void {
+    const former = client
+    answered()
+    client = make()
+    connect()
+    former.destroy()
+  }
+
+  let leftAt = -LEAVE_EVERY_MS
   const watch = setInterval(() => {
     const asked = client
     if (!asked.isReady) return
     if (missed >= PINGS_MISSED) {
       onFailure(new Error('The shared store does not answer'))
-      answered()
-      client = make()
-      connect()
-      asked.destroy()
+      replace()
       return
     }
     missed += 1
@@ -129,6 +142,11 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
       return askedAt === undefined || performance.now() - askedAt <= ANSWER_LIMIT_MS
     },
     tried: tried.promise,
+    leave() {
+      if (disposed || !client.isReady || performance.now() - leftAt < LEAVE_EVERY_MS) return
+      leftAt = performance.now()
+      replace()
+    },
     dispose() {
       disposed = true
       tried.resolve()

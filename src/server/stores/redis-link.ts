@@ -191,6 +191,7 @@ class RedisCommands {
     try {
       return await Promise.race([result, over])
     } catch (thrown) {
+      if (thrown instanceof Error && thrown.message.startsWith('READONLY')) this.#connection?.leave()
       throw !(thrown instanceof RedisGone) && !client.isReady
         ? new RedisGone('The shared store is gone', { cause: thrown })
         : thrown

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { hash } from 'node:crypto'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -150,6 +151,28 @@ describe.skipIf(findProgram('redis-server') === undefined)('the connection to th
     expect(link.connected).toBe(true)
     redis.resume()
     await expect.poll(() => link.isHearing('news'), { timeout: 10_000 }).toBe(true)
+  })
+
+  test('that leads to a replica is left, because another server may be the primary now', async () => {
+    const [former, next] = [await redisServer(), await redisServer()]
+    let { url } = former
+    const proxy = createServer((socket) => {
+      const { hostname, port } = new URL(url)
+      const server = connect(Number(port), hostname)
+      for (const side of [socket, server]) side.on('error', () => undefined)
+      socket.pipe(server).pipe(socket)
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void proxy.close())
+    const link = linkTo(`redis://127.0.0.1:${(proxy.address() as AddressInfo).port}`)
+    await link.tried
+    const script = { lua: "return redis.call('INCR', KEYS[1])", keys: ['a'], arguments: [] }
+    expect(await link.script(script)).toBe(1)
+    const { hostname, port } = new URL(next.url)
+    await link.run((client) => client.sendCommand(['REPLICAOF', hostname, port]))
+    ;({ url } = next)
+    await expect(link.script(script)).rejects.toThrow()
+    await expect.poll(() => link.script(script).catch(String)).toBe(1)
   })
 
   test('that hangs for long is left, and made anew with its channels', async () => {
