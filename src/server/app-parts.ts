@@ -163,7 +163,7 @@ export function createAppParts(options: CreateAppOptions) {
   const actions: ActionParts = {
     registry: calls.registry,
     modules,
-    calls: createIdempotentCalls(services, now),
+    calls: createIdempotentCalls(services, now, (context) => admission.turnWhenDue(context)),
     admission,
     bodyLimit: config.actionBodyLimit,
     heldBodies: createHeldBodies(),

@@ -7,7 +7,7 @@
  * | connecting | ready      | the server has accepted the handshake                     |
  * | connecting | connecting | refused, too slow, silent: after a pause                  |
  * | ready      | connecting | closed, or two pings in a row without an answer           |
- * | ready      | connecting | the server refuses writes: another one may be the primary |
+ * | ready      | ready      | the server refuses writes, and a new connection leads to a primary |
  *
  * Before that, one ping without an answer says that nothing may arrive: see `UNHEARD_MS`.
  */
@@ -29,7 +29,7 @@ const CONNECT_LIMIT_MS = 2_000
 const SILENCE_LIMIT_MS = 5_000 // during a handshake
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 2_000
-const LEAVE_EVERY_MS = 2_000 // a server that refuses writes
+const LOOK_LIMIT_MS = 2_000 // for a primary, and until the next look
 const MOST_QUEUED = 10_000 // commands; far more than can be answered in time
 const PINGS_MISSED = 2 // one may have been answered while this process was busy
 
@@ -48,10 +48,10 @@ export interface RedisConnection {
   /** Resolves when the first attempt has succeeded or failed, after 2 seconds at the latest. */
   readonly tried: Promise<void>
   /**
-   * Connects anew, where a proxy or a name may lead to another server now: what was the primary stays open as a replica.
-   * Does so at most every two seconds.
+   * The server refuses writes: looks whether a new connection leads to a primary, and moves to it. A proxy or a name may
+   * lead there, while the former primary keeps its connections as a replica. Until then, reads and messages go on here.
    */
-  leave(): void
+  lookForPrimary(): void
   /** Ends it; commands without an answer fail. */
   dispose(): void
 }
@@ -107,21 +107,33 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
     client.connect().catch(() => undefined)
   }
 
-  function replace(): void {
-    const former = client
-    answered()
-    client = make()
-    connect()
-    former.destroy()
+  let isLooking = false
+  async function look(): Promise<void> {
+    const next = make()
+    const limit = setTimeout(() => next.destroy(), LOOK_LIMIT_MS)
+    try {
+      await next.connect()
+      const [role] = (await next.sendCommand(['ROLE'])) as unknown as readonly unknown[]
+      if (role !== 'master' || disposed) return next.destroy()
+      const former = client
+      client = next
+      answered()
+      onReady(next)
+      former.destroy()
+    } finally {
+      clearTimeout(limit)
+    }
   }
 
-  let leftAt = -LEAVE_EVERY_MS
   const watch = setInterval(() => {
     const asked = client
     if (!asked.isReady) return
     if (missed >= PINGS_MISSED) {
       onFailure(new Error('The shared store does not answer'))
-      replace()
+      answered()
+      client = make()
+      connect()
+      asked.destroy()
       return
     }
     missed += 1
@@ -142,10 +154,11 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
       return askedAt === undefined || performance.now() - askedAt <= ANSWER_LIMIT_MS
     },
     tried: tried.promise,
-    leave() {
-      if (disposed || !client.isReady || performance.now() - leftAt < LEAVE_EVERY_MS) return
-      leftAt = performance.now()
-      replace()
+    lookForPrimary() {
+      if (disposed || isLooking) return
+      isLooking = true
+      look().catch(() => undefined)
+      setTimeout(() => (isLooking = false), LOOK_LIMIT_MS).unref()
     },
     dispose() {
       disposed = true

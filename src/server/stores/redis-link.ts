@@ -191,7 +191,7 @@ class RedisCommands {
     try {
       return await Promise.race([result, over])
     } catch (thrown) {
-      if (thrown instanceof Error && thrown.message.startsWith('READONLY')) this.#connection?.leave()
+      if (thrown instanceof Error && thrown.message.startsWith('READONLY')) this.#connection?.lookForPrimary()
       throw !(thrown instanceof RedisGone) && !client.isReady
         ? new RedisGone('The shared store is gone', { cause: thrown })
         : thrown

@@ -120,14 +120,14 @@ describe.skipIf(findProgram('redis-server') === undefined)('values on their way 
     const one = (await instances()).instance()
     const isThere = async (name: string): Promise<boolean> => (await one.find(name, [], '/'))?.value !== undefined
     await expect.poll(() => one.find('nothing', [], '/')).toBeDefined()
-    const greedy = Array.from({ length: 20 }, (_, at) => `greedy ${at}`)
+    const greedy = Array.from({ length: 40 }, (_, at) => `greedy ${at}`)
     for (const name of greedy) one.put(name, valueOf('x'.repeat(1_000_000)), LATER, GREEDY)
     one.put('honest', valueOf('honest'), LATER, HONEST)
     await expect.poll(() => isThere('honest')).toBe(true)
-    await expect.poll(() => isThere('greedy 7')).toBe(true)
+    await expect.poll(() => isThere('greedy 15')).toBe(true)
     one.put('last', valueOf('last'), LATER, GREEDY)
     await expect.poll(() => isThere('last')).toBe(true)
-    expect((await Promise.all(greedy.map(isThere))).filter(Boolean)).toHaveLength(8)
+    expect((await Promise.all(greedy.map(isThere))).filter(Boolean)).toHaveLength(16)
   })
 
   test('do not arrive after they were removed', async () => {

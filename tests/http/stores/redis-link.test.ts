@@ -171,7 +171,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('the connection to th
     const { hostname, port } = new URL(next.url)
     await link.run((client) => client.sendCommand(['REPLICAOF', hostname, port]))
     ;({ url } = next)
-    await expect(link.script(script)).rejects.toThrow()
+    await expect(link.script(script)).rejects.toThrow('READONLY')
     await expect.poll(() => link.script(script).catch(String)).toBe(1)
   })
 

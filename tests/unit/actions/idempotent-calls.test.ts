@@ -185,3 +185,23 @@ test('large results are not kept all at once, and clients take turns', async () 
   expect(writing.indexOf('203.0.113.9')).toBeLessThanOrEqual(3)
   expect(writing).toHaveLength(10)
 })
+
+test('repeated calls get the outcome in turns, from the store and from a call that they have waited for', async () => {
+  const { store } = sharedStore()
+  const turns: { readonly address: string; readonly come: () => void }[] = []
+  const turn = ({ clientAddress }: { clientAddress: { address: string } }): Promise<void> =>
+    new Promise((come) => turns.push({ address: clientAddress.address, come }))
+  const calls = createIdempotentCalls({ calls: store }, () => 0, turn as never)
+  const call = (address: string): Promise<unknown> =>
+    calls.run({ sent: 'key', repeated: () => 'key' }, async () => value('large'), context(address) as never)
+  const first = call('192.0.2.1')
+  const joined = call('192.0.2.2')
+  await first
+  await expect.poll(() => turns.map(({ address }) => address)).toEqual(['192.0.2.2'])
+  turns[0]?.come()
+  expect(await joined).toEqual(await first)
+  const stored = call('192.0.2.3')
+  await expect.poll(() => turns.length).toBe(2)
+  turns[1]?.come()
+  expect(await stored).toMatchObject({ outcome: { kind: 'value', value: 'large' } })
+})

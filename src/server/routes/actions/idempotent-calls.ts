@@ -41,10 +41,15 @@ interface KeptCall {
  */
 const MOST_RESULT_BYTES = 1_048_576
 
-/** Bound: one entry per call in progress in this process. */
+/**
+ * Bound: one entry per call in progress in this process.
+ * @param turn of a repeated call, before it gets the outcome: a hundred that have waited for one would else write their
+ * answers in one turn of the event loop. As `Admission.turnWhenDue`.
+ */
 export function createIdempotentCalls(
   services: { readonly calls: IdempotencyStore },
   now: () => number,
+  turn: (context: RequestContext) => Promise<void> | undefined = () => undefined,
 ): IdempotentCalls {
   const results = createByteTurns(MOST_RESULT_BYTES)
   const running = new Map<string, { call: Promise<FinishedCall | 'running'>; context: RequestContext }>()
@@ -57,6 +62,7 @@ export function createIdempotentCalls(
     }
     if (begun.state === 'running') return 'running'
     if (begun.state === 'done') {
+      await turn(context)
       const text = openOutcome(key.sent, begun.result)
       // It has run, but what came of it is lost.
       return text === undefined ? 'running' : restore(JSON.parse(text) as KeptCall, context)
@@ -94,6 +100,7 @@ export function createIdempotentCalls(
       const known = running.get(key.sent)
       if (known !== undefined) {
         const call = await known.call
+        await turn(context)
         append(known.context.givenHeaders ?? [], context)
         return call
       }

@@ -14,6 +14,7 @@
  * (`shared-revalidations.ts`), no value is read from it or put into it.
  */
 import { randomUUID } from 'node:crypto'
+import { createByteTurns } from '../../http/byte-turns.ts'
 import { createShares } from '../../http/shares.ts'
 import { storedKey } from '../stored-key.ts'
 import type { KeptValue } from './kept-value.ts'
@@ -34,7 +35,10 @@ const BLOB_STRING = 36
  * Bytes of values that are compressed or sent, which nobody waits for. Sessions wait on the same connection: 20 MB take
  * 75 ms.
  */
-const MOST_SENT_BYTES = 16_777_216
+const MOST_SENT_BYTES = 8_388_608
+
+/** Bytes of values that wait for that. Most of them are in memory anyway. */
+const MOST_WAITING_BYTES = 33_554_432
 
 /** A value that another instance has put there meanwhile stays. */
 const REMOVE_OWN = `
@@ -73,6 +77,12 @@ export interface SharedValues {
   dispose(): void
 }
 
+interface Waiting {
+  readonly value: KeptValue
+  readonly clock: number
+  readonly client: string
+}
+
 /** Options of shared values. */
 interface SharedValuesOptions extends SharedRevalidationsParts {
   readonly buildId: string
@@ -83,9 +93,27 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
   const { link, buildId, now } = options
   const by = randomUUID()
   const revalidations = new SharedRevalidations(options)
-  const sent = createShares({ most: () => MOST_SENT_BYTES })
-  /** When the values were made that are not sent yet, by name. A value that is removed meanwhile must not arrive later. */
-  const packing = new Map<string, number>()
+  const turns = createByteTurns(MOST_SENT_BYTES)
+  const shares = createShares({ most: () => MOST_WAITING_BYTES })
+  /** Values that are not sent yet, by name. One that is removed meanwhile must not arrive later. */
+  const waiting = new Map<string, Waiting>()
+
+  function dismiss(name: string, madeAt?: number): boolean {
+    const known = waiting.get(name)
+    if (known === undefined || (madeAt !== undefined && known.value.madeAt !== madeAt)) return false
+    waiting.delete(name)
+    shares.give(known.client, known.value.text.length)
+    return true
+  }
+
+  async function send(name: string, given: Waiting): Promise<void> {
+    const { value, clock } = given
+    const packet = await packValue({ ...value, clock, by })
+    const forMs = Math.floor(Math.min(LONGEST_MS, value.madeAt + value.freshMs + value.staleMs - now()))
+    // A removal from here on follows on the same connection.
+    if (waiting.get(name) !== given || !dismiss(name) || forMs < 1) return
+    await link.run((redis) => redis.set(keyOf(name), packet, { expiration: { type: 'PX', value: forMs } }))
+  }
   const keyOf = (name: string): string => `${link.prefix}:data:${buildId}:${storedKey(name)}`
 
   async function open(packet: Buffer, known: readonly string[], latest: number): Promise<KeptValue | undefined> {
@@ -115,29 +143,26 @@ export function createSharedValues(options: SharedValuesOptions): SharedValues {
       }
     },
     put(name, value, clock, client) {
-      const { text, madeAt, freshMs, staleMs } = value
-      const forMs = Math.floor(Math.min(LONGEST_MS, madeAt + freshMs + staleMs - now()))
-      if (forMs < 1 || sent.take(client, text.length) !== undefined) return
-      packing.set(name, madeAt)
-      packValue({ ...value, clock, by })
-        .then((packet) => {
-          if (packing.get(name) !== madeAt) return undefined
-          // A removal from here on follows on the same connection.
-          packing.delete(name)
-          return link.run((redis) => redis.set(keyOf(name), packet, { expiration: { type: 'PX', value: forMs } }))
-        })
+      dismiss(name)
+      const bytes = value.text.length
+      if (shares.take(client, bytes) !== undefined) return
+      const { madeAt } = value
+      waiting.set(name, { value, clock, client })
+      const work = async (): Promise<void> => {
+        const known = waiting.get(name)
+        if (known?.value.madeAt === madeAt) await send(name, known)
+      }
+      turns
+        .run(client, bytes, work)
         .catch(() => undefined)
-        .finally(() => {
-          sent.give(client, text.length)
-          if (packing.get(name) === madeAt) packing.delete(name)
-        })
+        .finally(() => dismiss(name, madeAt))
     },
     remove(name) {
-      packing.delete(name)
+      dismiss(name)
       link.run((client) => client.del(keyOf(name))).catch(() => undefined)
     },
     removeOwn(name, { madeAt }) {
-      if (packing.get(name) === madeAt) return void packing.delete(name)
+      if (dismiss(name, madeAt)) return
       const lua = REMOVE_OWN
       link.script({ lua, keys: [keyOf(name)], arguments: [packetStart({ by, madeAt })] }).catch(() => undefined)
     },
