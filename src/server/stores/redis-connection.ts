@@ -91,8 +91,9 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
     })
     made.on('ready', () => {
       tried.resolve()
+      if (!isCurrent()) return
       answered()
-      if (isCurrent()) onReady(made)
+      onReady(made)
     })
     return made
   }
@@ -110,19 +111,12 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
   let isLooking = false
   async function look(): Promise<void> {
     const next = make()
-    const limit = setTimeout(() => next.destroy(), LOOK_LIMIT_MS)
-    try {
-      await next.connect()
-      const [role] = (await next.sendCommand(['ROLE'])) as unknown as readonly unknown[]
-      if (role !== 'master' || disposed) return next.destroy()
-      const former = client
-      client = next
-      answered()
-      onReady(next)
-      former.destroy()
-    } finally {
-      clearTimeout(limit)
-    }
+    if (!(await leadsToPrimary(next)) || disposed) return next.destroy()
+    const former = client
+    client = next
+    answered()
+    onReady(next)
+    former.destroy()
   }
 
   const watch = setInterval(() => {
@@ -167,6 +161,20 @@ export function openConnection(parts: RedisConnectionParts): RedisConnection {
       clearInterval(watch)
       client.destroy()
     },
+  }
+}
+
+/** Connects. */
+async function leadsToPrimary(client: RedisClient): Promise<boolean> {
+  const limit = setTimeout(() => client.destroy(), LOOK_LIMIT_MS)
+  try {
+    await client.connect()
+    const [role] = (await client.sendCommand(['ROLE'])) as unknown as readonly unknown[]
+    return role === 'master'
+  } catch {
+    return false // a service may also forbid to ask
+  } finally {
+    clearTimeout(limit)
   }
 }
 
