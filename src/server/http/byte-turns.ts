@@ -18,7 +18,7 @@ interface Waiting {
 }
 
 /**
- * Nothing is on its way at first. What waits is not bounded here: each holds its request, whose place is.
+ * Nothing is on its way at first. What waits is not bounded here: callers hold a place, or count it.
  * @param most bytes of all work that runs.
  */
 export function createByteTurns(most: number): ByteTurns {

@@ -151,6 +151,9 @@ test('event streams and other tabs hear of a session only if it has become anoth
   channel.dispatchEvent(Object.assign(new Event('message'), { data: '\nadmin:eve' }))
   expect(heard).toHaveBeenCalledTimes(4)
   expect(channel.postMessage.mock.calls.at(-1)?.[0]).toMatch(/\nsession:bob$/)
+  channel.dispatchEvent(Object.assign(new Event('message'), { data: '\nbasket:one' }))
+  expect(heard).toHaveBeenCalledTimes(5)
+  // One that is only new was read by nothing here.
   expect(drops).toEqual([['/*']])
 })
 

@@ -27,8 +27,8 @@ export function createDraftStarter(
     if (former === marks) return
     document.dispatchEvent(new Event('millrace:session'))
     if (isOwn) tell(former, news)
-    // What this tab holds may be of a former session: as if another tab had dropped everything.
-    else channel.dispatchEvent(new MessageEvent('message', { data: ['/*'] }))
+    // What this tab holds is of a former session: as if another tab had dropped everything.
+    else if (!marks.startsWith(former)) channel.dispatchEvent(new MessageEvent('message', { data: ['/*'] }))
   }
   let loading: Promise<void> | undefined
   let keeper: DraftKeeper | undefined
@@ -47,7 +47,7 @@ export function createDraftStarter(
   document.addEventListener(
     'input',
     ({ target }) => {
-      if (target) typed.add(target)
+      typed.add(target as EventTarget) // of an event that has been dispatched
       load()
     },
     true,

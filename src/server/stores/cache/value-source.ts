@@ -1,6 +1,7 @@
 import { isControlFlow } from '../../../shared/control-flow.ts'
 import { clientKey } from '../../http/client-key.ts'
 import { createShares } from '../../http/shares.ts'
+import { createWaiterTurns } from '../../http/waiter-turns.ts'
 import { shownKey, type CachedRead, type CacheReader } from './cached-read.ts'
 import { FRESH_OF_STALE_MS, valueState, type KeptValue } from './kept-value.ts'
 import type { MemoryValue, MemoryValues } from './memory-values.ts'
@@ -45,6 +46,8 @@ export class ValueSource {
   /** Bound: one entry per value with a waiting caller. */
   readonly #pending = new Map<string, PendingValue>()
   readonly #refreshes = createShares({ most: () => MOST_REFRESHES, halves: true })
+  /** All who have waited for a value go on with a copy of their own. */
+  readonly #waiters = createWaiterTurns()
 
   constructor(parts: ValueSourceParts) {
     this.#parts = parts
@@ -55,7 +58,7 @@ export class ValueSource {
     const pending = this.#current(call)
     if (pending === undefined) return this.#start(call, false)
     try {
-      return await pending.value
+      return await pending.value.finally(() => this.#waiters.take(clientOf(call)))
     } catch (thrown) {
       // It was made with the signal of a cancelled request; other callers still want the value.
       if (!(thrown instanceof Error) || thrown.name !== 'AbortError') throw thrown
@@ -122,7 +125,7 @@ export class ValueSource {
     }
     const value = await this.#make(call, since)
     if (memory.keep(name, value, reader) && found !== undefined) {
-      shared?.put(name, value, found.clock, clientKey(reader.address ?? ''))
+      shared?.put(name, value, found.clock, clientOf(call))
     }
     return value
   }
@@ -142,6 +145,10 @@ export class ValueSource {
       throw thrown
     }
   }
+}
+
+function clientOf({ reader }: NamedCall): string {
+  return clientKey(reader.address ?? '')
 }
 
 /**
