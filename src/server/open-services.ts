@@ -24,6 +24,7 @@ import { createAfterwards } from './request/answer/afterwards.ts'
 import { sharedIdempotencyStore, sharedRateLimits, watchSharedStore } from './stores/shared-first.ts'
 import type { RequestServices } from './request/context.ts'
 import { createLeftWork } from './request/running-work.ts'
+import { createStreamEncoders } from './request/answer/stream-encoding.ts'
 import { limitAccess } from './request/limit-access.ts'
 import { failClosed } from './request/session-access.ts'
 
@@ -131,6 +132,7 @@ export function createServices(
     redis,
     afterwards: createAfterwards(),
     leftWork: createLeftWork(config.renderTimeoutMs),
+    encoders: createStreamEncoders(),
     now: cache.now,
     drops: cache.drops,
     adoptAction,

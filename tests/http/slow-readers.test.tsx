@@ -45,6 +45,8 @@ async function site() {
     late,
     status: async (path: string) =>
       (await requestRaw(port, getRequest(path, { 'X-Forwarded-For': '203.0.113.9' }))).status,
+    read: (path: string, headers: Readonly<Record<string, string>>) =>
+      requestRaw(port, getRequest(path, { 'X-Forwarded-For': '198.51.100.1', ...headers })),
     /** Asks for something and reads nothing of it. @param client its last byte. */
     async ignore(path: string, client: number, headers: Readonly<Record<string, string>> = {}) {
       const socket = connect(port, '127.0.0.1')
@@ -88,4 +90,13 @@ test.for(['/large', '/file'])('of %s, a client who takes nothing has its longest
   await expect.poll(() => readers.map(({ reset }) => reset).indexOf(false)).toBeGreaterThan(3)
   expect([readers.at(-1)?.reset, honest.reset, await status('/')]).toEqual([false, false, 200])
   expect(logs.filter(({ refused }) => refused === 'too many bytes wait for slow readers').length).toBeGreaterThan(3)
+})
+
+test.for(['zstd', 'br', 'gzip'])('but none whose readers are faster than the compressor: %s', async (encoding) => {
+  const { logs, read } = await site()
+  // Eight of 12 MB are more than all that may wait.
+  const answers = await Promise.all(Array.from({ length: 8 }, () => read('/file', { 'Accept-Encoding': encoding })))
+  const encodings = answers.map(({ headers }) => headers.find(([name]) => name === 'Content-Encoding')?.[1])
+  expect(encodings).toEqual(answers.map(() => encoding))
+  expect(logs.filter(({ refused }) => refused !== undefined)).toEqual([])
 })

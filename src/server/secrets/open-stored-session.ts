@@ -15,6 +15,7 @@ const COOKIE = /^[\w-]{43}$/ // 32 bytes in base64url; anything else is not look
 const SEEN_EVERY_MS = 60_000 // a write for each request would cost more than the precision is worth
 const SEEN_SHARE = 10 // of the idle time, if that is shorter
 const MOST_AGENT_CHARACTERS = 200
+const MOST_TRIES = 8 // of a new id, when the session is changed meanwhile
 const MARK_CHARACTERS = 10 // tells sessions of one browser apart
 
 /** Options of a kind, checked and complete. */
@@ -186,22 +187,26 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
       // One more than allowed for a moment: no other device makes room. If all of them are ended at this moment, so is it.
       const started = (await store.start(session, rules.sessionsPerUser + 1, former)) ?? this.#refuse()
       await store.noteRotation(former, rules.now())
-      const kept = await this.#withLatest(started, former)
-      // Of two concurrent rotations, and of one and an end, only one finds the former session.
-      if (!(await this.#end(former))) {
-        await this.#end(kept)
-        this.#refuse()
-      }
+      const kept = await this.#takeOver(started, former)
       this.#adopt(kept === started ? { kept, value } : await this.#checked(kept), secret)
     })
   }
 
-  /** What another request has set since this one has read the session. */
-  async #withLatest(started: KeptSession, former: KeptSession): Promise<KeptSession> {
+  /** Ends the former session, with what another request has set in it since this one has read it. */
+  async #takeOver(started: KeptSession, former: KeptSession): Promise<KeptSession> {
     const { store, rules } = this.#parts
-    const latest = await store.read(former.id, rules.now())
-    if (latest === undefined || latest.data === former.data) return started
-    return (await store.write(started, latest.data, rules.now())) ?? this.#refuse()
+    let kept = started
+    let known = former
+    for (let tried = 0; tried < MOST_TRIES; tried += 1) {
+      if (await store.end(former.user, former.id, known.version)) return kept
+      const latest = await store.read(former.id, rules.now())
+      // Of two concurrent rotations, and of one and an end, only one finds the former session.
+      if (latest === undefined) break
+      if (latest.data !== known.data) kept = (await store.write(kept, latest.data, rules.now())) ?? this.#refuse()
+      known = latest
+    }
+    await this.#end(kept)
+    return this.#refuse()
   }
 
   async #checked(kept: KeptSession): Promise<Current<Data>> {

@@ -150,9 +150,10 @@ end
 return { { version, whole(epoch) }, {} }
 `
 
-/** key, group. Gives 1 if there was one. */
+/** key, group, version or empty. Gives 1 if there was one. */
 export const REMOVE = `${COMMON}
-if redis.call('HGET', p .. ':e:' .. ARGV[1], 'g') ~= ARGV[2] then return 0 end
+local entry = redis.call('HMGET', p .. ':e:' .. ARGV[1], 'g', 'n')
+if entry[1] ~= ARGV[2] or (ARGV[3] ~= '' and entry[2] ~= ARGV[3]) then return 0 end
 forget(ARGV[1])
 return 1
 `

@@ -41,7 +41,7 @@ export function createRedisStore(link: Pick<RedisLink, 'script' | 'prefix' | 'ma
       if (version === undefined) return { found: toEntry(key, found) }
       return { kept: { ...entry, version: Number(version), epoch: Number(own) } }
     },
-    remove: async (key, group) => (await run(REMOVE, key, group)) === 1,
+    remove: async (key, group, ifVersion) => (await run(REMOVE, key, group, ifVersion ?? '')) === 1,
     async list(group, now) {
       const entries = (await run(LIST, group, toMicros(now))) as readonly (readonly [string, Fields])[]
       return entries.map(([key, fields]) => toEntry(key, fields)).filter((entry) => entry !== undefined)

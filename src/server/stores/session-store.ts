@@ -64,8 +64,12 @@ export interface SessionStore {
   touch(session: KeptSession, use: Pick<KeptSession, 'seenAt' | 'expiresAt'>): Promise<void>
   /** The user's sessions that have not expired, most recently seen first. */
   list(user: string, now: number): Promise<readonly KeptSession[]>
-  /** Ends a session of a user by its present id. The ids of others are ignored. @returns whether there was one. */
-  end(user: string, id: string): Promise<boolean>
+  /**
+   * Ends a session of a user by its present id. The ids of others are ignored.
+   * @param ifVersion only as it was read: it stays if it was changed since.
+   * @returns whether there was one.
+   */
+  end(user: string, id: string, ifVersion?: number): Promise<boolean>
   /** Ends a session of a user, even if it gets a new id at this moment. @returns whether there was one. */
   endByFirstId(user: string, firstId: string, now: number): Promise<boolean>
   /** Notes that a session is to get a new id, for requests that still come with this one. */
@@ -115,7 +119,7 @@ export function createSessionStore(store: Omit<Store, 'take'>): SessionStore {
       const sessions = (await store.list(user, now)).map(toSession)
       return sessions.toSorted((one, other) => other.seenAt - one.seenAt || (one.id < other.id ? -1 : 1))
     },
-    end: (user, id) => store.remove(id, user),
+    end: (user, id, ifVersion) => store.remove(id, user, ifVersion),
     async endByFirstId(user, firstId, now) {
       let isEnded = await store.remove(firstId, user)
       for (let tried = 0; !isEnded && tried < MOST_TRIES; tried += 1) {

@@ -98,8 +98,12 @@ class SqliteStore implements Store {
     return result
   }
 
-  remove(key: string, group: string): Promise<boolean> {
-    return this.#writes.write(() => this.#run(this.#sql.remove, key, group) > 0)
+  remove(key: string, group: string, ifVersion?: number): Promise<boolean> {
+    const { remove, removeVersion } = this.#sql
+    return this.#writes.write(
+      () =>
+        (ifVersion === undefined ? this.#run(remove, key, group) : this.#run(removeVersion, key, group, ifVersion)) > 0,
+    )
   }
 
   async list(group: string, now: number): Promise<readonly StoredEntry[]> {

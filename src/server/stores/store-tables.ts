@@ -77,6 +77,7 @@ ON CONFLICT (key) DO UPDATE SET value = :value, grp = :group, client = :client, 
     put: `${put} RETURNING version`,
     putAbsent: `${put} WHERE expires_at <= :now RETURNING version`,
     remove: `DELETE FROM ${entries} WHERE key = ? AND grp = ?`,
+    removeVersion: `DELETE FROM ${entries} WHERE key = ? AND grp = ? AND version = ?`,
     isExpired: `SELECT 1 FROM ${entries} WHERE expires_at <= ? LIMIT 1`,
     removeExpired: `
 DELETE FROM ${entries} WHERE key IN (

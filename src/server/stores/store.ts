@@ -63,8 +63,12 @@ export interface PutResult {
 export interface Store {
   get(key: string, now: number): Promise<StoredEntry | undefined>
   put(entry: StoreEntry, now: number, options?: PutOptions): Promise<PutResult>
-  /** @param group as the entry has it: other entries stay. @returns whether there was one. */
-  remove(key: string, group: string): Promise<boolean>
+  /**
+   * @param group as the entry has it: other entries stay.
+   * @param ifVersion only if the entry has this version.
+   * @returns whether there was one.
+   */
+  remove(key: string, group: string, ifVersion?: number): Promise<boolean>
   /** Entries of a group, in no order. */
   list(group: string, now: number): Promise<readonly StoredEntry[]>
   /**

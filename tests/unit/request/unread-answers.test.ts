@@ -36,12 +36,25 @@ describe('bytes that wait for readers', () => {
     expect(unread.bytes).toBe(0)
   })
 
-  test('are all of one client while half of all is free, then a quarter', () => {
+  test('are all of one client while nobody else has any, then a quarter', () => {
     const { unread, cut, answer } = world()
-    for (const name of ['one', 'two', 'three']) answer(name, '192.0.2.1').note(25)
-    expect([cut, unread.bytes]).toEqual([['one'], 50])
+    for (const name of ['one', 'two', 'three', 'four']) answer(name, '192.0.2.1').note(25)
+    expect([cut, unread.bytes]).toEqual([[], 100])
+    answer('five', '192.0.2.1').note(25)
+    expect([cut, unread.bytes]).toEqual([['one'], 100])
     answer('other', '192.0.2.2').note(25)
-    expect([cut, unread.bytes]).toEqual([['one'], 75])
+    expect([cut, unread.bytes]).toEqual([['one', 'two'], 100])
+    answer('six', '192.0.2.1').note(1)
+    expect([cut, unread.bytes]).toEqual([['one', 'two', 'three', 'four', 'five'], 26])
+  })
+
+  test('of a client beyond its share are cut, and first those of one that has more than half', () => {
+    const { cut, answer } = world()
+    for (const name of ['a1', 'a2']) answer(name, '192.0.2.1').note(35)
+    answer('b1', '192.0.2.2').note(25)
+    expect(cut).toEqual([])
+    answer('b2', '192.0.2.2').note(10)
+    expect(cut).toEqual(['a1', 'b1'])
   })
 
   test('are cut of the client with most when all is taken, and of it what waits longest', () => {
@@ -66,7 +79,7 @@ describe('bytes that wait for readers', () => {
     two.note(25)
     one.note(0)
     one.note(25)
-    answer('three', '192.0.2.1').note(25)
+    answer('three', '192.0.2.1').note(51)
     expect(cut).toEqual(['two'])
   })
 

@@ -9,11 +9,11 @@ function sinkOver(options: { readonly addsLater?: boolean } = {}) {
   const state = { ended: 0, told: 0, destroyed: 0, room: true, drain: (): void => undefined }
   const body: BodyStream = {
     hasCapacity: () => state.room,
-    unread: () => 0,
     write: (chunk) => void sent.push(chunk.toString()),
     end: () => void (state.ended += 1),
     destroy: () => void (state.destroyed += 1),
     onDrain: (listener) => void (state.drain = listener),
+    tellUnread: () => undefined,
   }
   const ended = (): void => void (state.told += 1)
   const additions = { head: '<HEAD>', tail: () => '<TAIL>', before: () => '', ended }

@@ -92,6 +92,17 @@ export function storeContract(open: (kind: StoreKind) => Awaitable<readonly [Sto
     expect(await one.remove('a', 'ann')).toBe(false)
   })
 
+  it('removes a version alone, if one is named', async () => {
+    const [one, other] = await open(ROOMY)
+    const first = await one.put(entryOf('a'), NOW)
+    const { kept } = await other.put(entryOf('a', { value: 'new' }), NOW)
+    expect(await one.remove('a', 'ann', first.kept?.version)).toBe(false)
+    expect((await one.get('a', NOW))?.value).toBe('new')
+    expect(await one.remove('a', 'bob', kept?.version)).toBe(false)
+    expect(await one.remove('a', 'ann', kept?.version)).toBe(true)
+    expect(await other.get('a', NOW)).toBeUndefined()
+  })
+
   it('keeps as many of a group as it may have, those that live longest, and always the new one', async () => {
     const [store] = await open(ROOMY)
     await store.put(entryOf('other', { group: 'bob', expiresAt: NOW + 1 }), NOW, { mostOfGroup: 1 })

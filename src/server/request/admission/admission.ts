@@ -219,10 +219,12 @@ function createShedding() {
 /** Gives the place back when the answer is made, or over, and the application's work for it too. */
 function holdUntilMade(context: RequestContext, unread: UnreadAnswers, give: () => void): void {
   let hasPlace = true
+  let isNoted = false
   const leave = (bytes = 0): void => {
     if (hasPlace) giveAfterWork(context, give)
     hasPlace = false
-    if (bytes > 0) unread.note(context, bytes)
+    if (bytes > 0 || isNoted) unread.note(context, bytes)
+    isNoted = bytes > 0
   }
   context.place.noteUnread = leave
   context.onFinish(leave)

@@ -5,10 +5,12 @@
  * | bytes of an answer wait                               | then                                                     |
  * |-------------------------------------------------------|----------------------------------------------------------|
  * | and all clients together stay below the bound         | they wait; `process/slow-readers.ts` bounds for how long |
- * | its client has more than its share (`http/shares.ts`) | of this client, the answer that waits longest is cut     |
+ * | its client has more than its share (`http/shares.ts`) | of this client, the answer that waits longest is cut;    |
+ * | while others have some                                | of another one that has more than half, if there is one  |
  * | all is taken                                          | of the client that has most, the one that waits longest  |
  *
- * Bound: 64 MiB, and an entry for each answer that waits. One answer alone is never cut.
+ * Bound: 64 MiB, and an entry for each answer that waits. One answer alone is never cut. Not counted is what waits for the
+ * server's own compressor: its reader may be as fast as it likes.
  */
 import { clientKey } from '../../http/client-key.ts'
 import { judgeShare } from '../../http/shares.ts'
@@ -57,24 +59,19 @@ export function createUnreadAnswers(most: number = MOST_BYTES): UnreadAnswers {
   }
 
   function greediest(): readonly [string, Held] | undefined {
-    let most: readonly [string, Held] | undefined
-    for (const entry of clients) if (entry[1].bytes > (most?.[1].bytes ?? 0)) most = entry
-    return most
+    let greediest: readonly [string, Held] | undefined
+    for (const entry of clients) if (entry[1].bytes > (greediest?.[1].bytes ?? 0)) greediest = entry
+    return greediest
   }
 
-  function cutFirst(client: string, { answers }: Held): void {
+  function cutFirst([client, { answers }]: readonly [string, Held]): boolean {
     const [request] = answers.keys()
-    if (request === undefined) return
+    if (request === undefined || (clients.size === 1 && answers.size === 1)) return false
     change(request, client, 0)
     request.record.refused ??= 'too many bytes wait for slow readers'
     const { res } = request
     if (res.socket) res.socket.resetAndDestroy()
     else res.destroy()
-  }
-
-  function isAlone(): boolean {
-    if (clients.size !== 1) return false
-    for (const { answers } of clients.values()) return answers.size === 1
     return true
   }
 
@@ -87,10 +84,10 @@ export function createUnreadAnswers(most: number = MOST_BYTES): UnreadAnswers {
       known.add(request)
       for (;;) {
         const refusal = judgeShare({ own: held.bytes, all, most })
-        if (refusal === undefined || isAlone()) return
-        const cut = refusal === 'client' ? ([client, held] as const) : greediest()
-        if (cut === undefined) return
-        cutFirst(...cut)
+        if (refusal === undefined || (refusal === 'client' && clients.size === 1)) return
+        const first = greediest()
+        const cut = refusal === 'full' || (first && first[1].bytes * 2 > most) ? first : ([client, held] as const)
+        if (cut === undefined || !cutFirst(cut)) return
       }
     },
     get bytes() {

@@ -10,13 +10,16 @@ const MOST_AT_ONCE_BYTES = 65_536
 export interface BodyStream {
   /** Whether the client keeps up; if `false`, wait for `onDrain`. */
   hasCapacity(): boolean
-  /** Bytes that wait for the client. */
-  unread(): number
   write(chunk: Buffer | string): void
   end(): void
   /** Aborts the answer, so that nobody takes it for complete. */
   destroy(): void
   onDrain(listener: () => void): void
+  /**
+   * From now on, notes the bytes that wait for the client: when it falls behind, when it has read them, and once when all
+   * that was written before is compressed or the client is behind. Bytes that wait for the compressor alone do not count.
+   */
+  tellUnread(note: ((bytes: number) => void) | undefined): void
 }
 
 /**
@@ -27,9 +30,18 @@ export function createBodyStream(res: ServerResponse, encoding: Encoding | undef
   if (encoding === undefined) return plainBody(res)
   const { stream, flush } = createStreamEncoder(encoding)
   pipeline(stream, res, () => stream.destroy())
+  const unread = (): number => stream.writableLength + stream.readableLength + res.writableLength
   return {
     hasCapacity: () => !stream.writableNeedDrain,
-    unread: () => stream.writableLength + stream.readableLength + res.writableLength,
+    tellUnread(note) {
+      if (note === undefined) return
+      const tell = (): void => note(res.writableNeedDrain ? unread() : res.writableLength)
+      // The compressor stands still as long as the client does not read.
+      stream.on('pause', tell)
+      stream.on('end', tell)
+      res.on('drain', tell)
+      if (res.writableNeedDrain || stream.writableLength === 0) tell()
+    },
     write(chunk) {
       if (stream.destroyed) return
       stream.write(chunk)
@@ -56,6 +68,7 @@ export function continueGzip(res: ServerResponse, start: GzipStart): BodyStream 
   let waiting = 0
   let isOver = false
   let drained: () => void = () => undefined
+  let compressed: () => void = () => undefined
   res.write(start.bytes)
 
   async function compress(): Promise<void> {
@@ -65,12 +78,12 @@ export function continueGzip(res: ServerResponse, start: GzipStart): BodyStream 
     }
     if (isOver) res.end(member.end())
     else if (plain.hasCapacity()) drained()
+    compressed()
   }
 
   return {
     ...plain,
     hasCapacity: () => waiting === 0 && plain.hasCapacity(),
-    unread: () => waiting + plain.unread(),
     write(chunk) {
       const part = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
       if (waiting === 0 && part.length <= MOST_AT_ONCE_BYTES) return void res.write(member.add(part))
@@ -88,16 +101,29 @@ export function continueGzip(res: ServerResponse, start: GzipStart): BodyStream 
       plain.onDrain(listener)
       drained = listener
     },
+    tellUnread(note) {
+      if (note === undefined) return
+      compressed = () => note(res.writableLength)
+      if (waiting === 0) compressed()
+    },
   }
 }
 
 function plainBody(res: ServerResponse): BodyStream {
+  let tell: (() => void) | undefined
   return {
     hasCapacity: () => !res.writableNeedDrain,
-    unread: () => res.writableLength,
-    write: (chunk) => void res.write(chunk),
+    write(chunk) {
+      if (!res.write(chunk)) tell?.()
+    },
     end: () => void res.end(),
     destroy: () => void res.destroy(),
     onDrain: (listener) => void res.on('drain', listener),
+    tellUnread(note) {
+      if (note === undefined) return
+      tell = () => note(res.writableLength)
+      tell()
+      res.on('drain', tell)
+    },
   }
 }

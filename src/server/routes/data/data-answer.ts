@@ -13,13 +13,14 @@ import {
   routeDataHead,
   type RouteDataWriter,
 } from '../../../shared/protocol/encode-route-data.ts'
-import { MIN_ENCODED_BYTES, negotiateEncoding } from '../../http/content-encoding.ts'
+import { MIN_ENCODED_BYTES } from '../../http/content-encoding.ts'
 import { addGivenHeaders, serverTiming, setsCookie, varyOf } from '../../request/answer/answer-headers.ts'
 import { cachingOf, isForOne, ONE_VISITOR, takeRuledCaching, type Caching } from '../../request/answer/caching.ts'
 import { createBodyStream, type BodyStream } from '../../request/answer/body-stream.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 import { send } from '../../request/answer/send.ts'
+import { takeStreamEncoding } from '../../request/answer/stream-encoding.ts'
 import type { RequestContext } from '../../request/context.ts'
 
 /** The first line without the members that all answers of a server share. */
@@ -196,7 +197,7 @@ export class DataAnswer {
     if (text !== '') this.#body.write(text)
     if (!last) return
     this.#body.end()
-    this.#context.place.noteUnread?.(this.#body.unread())
+    this.#body.tellUnread(this.#context.place.noteUnread)
   }
 
   /** Without sessions in an answer that caches give to others: a copy would end the sessions in their tabs. */
@@ -220,12 +221,11 @@ export class DataAnswer {
   }
 
   #startBody({ status, headers }: Opening, caching: Caching): BodyStream {
-    const { req, res } = this.#context
-    const encoding = negotiateEncoding(req.headers['accept-encoding'] as string | undefined)
+    const encoding = takeStreamEncoding(this.#context)
     const all = dataHeaders(this.#context, caching).concat(headers)
     if (encoding !== undefined) all.push('Content-Encoding', encoding)
     send(this.#context, status, all)
-    return createBodyStream(res, encoding)
+    return createBodyStream(this.#context.res, encoding)
   }
 }
 

@@ -44,7 +44,7 @@ export function sendShell(shell: StoredShell, parts: ShellParts, context: Reques
   const body = gzip === undefined ? createBodyStream(res, undefined) : continueGzip(res, gzip)
   const sink = new DocumentSink(
     body,
-    { head: '', tail: () => '', before: inserted.take, ended: () => context.place.noteUnread?.(body.unread()) },
+    { head: '', tail: () => '', before: inserted.take, ended: () => body.tellUnread(context.place.noteUnread) },
     true,
   )
   sink.open(gzip === undefined ? shell.body : undefined)

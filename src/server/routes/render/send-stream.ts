@@ -6,6 +6,7 @@ import { titleOf } from '../../request/answer/constant-page.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { judgeThrown, type JudgedThrown } from '../../request/answer/judge-thrown.ts'
 import { send } from '../../request/answer/send.ts'
+import { takeStreamEncoding } from '../../request/answer/stream-encoding.ts'
 import { fill, textsOf } from '../../request/answer/texts.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { jsonLdTags } from './compose-document.ts'
@@ -13,13 +14,13 @@ import { DocumentSink } from './document-sink.ts'
 import { holeStyles } from './hole-styles.ts'
 import type { HydrationData } from './hydration-data-writer.ts'
 import type { LiveStream } from './render-attempt.ts'
-import { documentHeaders, negotiate, ofOneVisitor, takeCaching, type DocumentParts } from './send-document.ts'
+import { documentHeaders, ofOneVisitor, takeCaching, type DocumentParts } from './send-document.ts'
 
 /** Sends a document with pending boundaries, each as it completes. */
 export function sendStream(live: LiveStream, parts: DocumentParts, context: RequestContext): void {
   const { assets, hydrationData, inserted, metadata } = parts
   const { nonce, req, res } = context
-  const encoding = negotiate(context)
+  const encoding = takeStreamEncoding(context)
   // It contains inline scripts and so a nonce.
   const caching = ofOneVisitor(takeCaching(parts, context), context)
   const headers = documentHeaders(parts, context, nonce, caching)
@@ -42,7 +43,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
         return element + assets.bootstrap(nonce)
       },
       before: inserted.take,
-      ended: () => context.place.noteUnread?.(body.unread()),
+      ended: () => body.tellUnread(context.place.noteUnread),
     },
     start !== undefined,
   )

@@ -1,6 +1,5 @@
 import { declaredEvents } from '../../api/event-stream.ts'
 import { namedFile } from '../../api/send-file.ts'
-import { negotiateEncoding } from '../../http/content-encoding.ts'
 import { dropBody, outlastsAnswer } from '../../http/body/drop-body.ts'
 import { valueIndex, type HeaderList } from '../../http/header-list.ts'
 import { essenceOf } from '../../http/media-type.ts'
@@ -8,6 +7,7 @@ import { addGivenHeaders } from '../../request/answer/answer-headers.ts'
 import { createBodyStream, type BodyStream } from '../../request/answer/body-stream.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { send } from '../../request/answer/send.ts'
+import { takeStreamEncoding } from '../../request/answer/stream-encoding.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { UnreadAnswers } from '../../request/admission/unread-answers.ts'
 import { resourceCaching } from './resource-caching.ts'
@@ -49,7 +49,7 @@ export async function sendResponse(
     COMPRESSIBLE.test(response.headers.get('content-type') ?? '') &&
     (isDecoded || !response.headers.has('content-encoding')) &&
     !/\bno-transform\b/i.test(response.headers.get('cache-control') ?? '')
-  const encoding = compressible ? negotiateEncoding(req.headers['accept-encoding'] as string | undefined) : undefined
+  const encoding = compressible ? takeStreamEncoding(context) : undefined
   if (compressible) headers.push('Vary', 'Accept-Encoding')
   if (encoding !== undefined) {
     headers.push('Content-Encoding', encoding)
@@ -74,8 +74,9 @@ export async function sendResponse(
   // Event streams never end by themselves, and browsers reconnect automatically.
   const isEndless = /^text\/event-stream/i.test(response.headers.get('content-type') ?? '')
   const forget = isEndless ? context.services.onDraining(() => void reader.stop().catch(() => undefined)) : undefined
-  context.place.noteUnread = (bytes) => unread.note(context, bytes)
-  await pump(reader, createBodyStream(res, encoding), context, isEndless)
+  const body = createBodyStream(res, encoding)
+  body.tellUnread((bytes) => unread.note(context, bytes))
+  await pump(reader, body, context, isEndless)
   forget?.()
 }
 
@@ -124,9 +125,7 @@ async function pump(
       }
       body.write(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
       if (body.hasCapacity()) continue
-      context.place.noteUnread?.(body.unread())
       await new Promise<void>((resolve) => (wake = resolve))
-      context.place.noteUnread?.(0)
     }
   } catch (thrown) {
     reportFailure(thrown, context, 'handler')
