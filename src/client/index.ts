@@ -33,8 +33,8 @@ export type { HtmlValue } from '../shared/html-value.ts'
 export { ClientOnly, type ClientOnlyProps } from './react/client-only.tsx'
 
 // Reference: Navigation
+export { useFetcher, type Fetcher } from './hooks/use-fetcher.ts'
 export {
-  useFetcher,
   useBlocker,
   useLinkStatus,
   useNavigate,
@@ -42,7 +42,7 @@ export {
   useNavigation,
   useOnline,
 } from './hooks/use-router.ts'
-export type { Fetcher, Navigate } from './hooks/use-router.ts'
+export type { Navigate } from './hooks/use-router.ts'
 export type {
   BlockedNavigation,
   BlockerQuestion,

@@ -325,7 +325,8 @@ function joinTabs({ document }: Window, channel: BroadcastChannel, router: () =>
   const tell = (): void => {
     const { drop, catchUp, isBusy } = router()
     if (document.visibilityState === 'hidden') return
-    if (isBusy()) return void setTimeout(tell, LOOK_AGAIN_MS)
+    // What is of a former session does not stay for as long as a call takes.
+    if (isBusy() && !pending.has('/*')) return void setTimeout(tell, LOOK_AGAIN_MS)
     const older = [...pending].filter(([target, at]) => drop([target], at))
     pending.clear()
     if (older.length > 0) void catchUp()

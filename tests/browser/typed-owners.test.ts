@@ -1,7 +1,7 @@
 /** What was typed, and the next user of the tab. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { clickLink, heading } from '../support/router-page.ts'
+import { clickLink, heading, hold } from '../support/router-page.ts'
 import {
   browserTest,
   EMPTY,
@@ -212,6 +212,15 @@ describe('a call that could not be sent', () => {
     })
   }
 
+  browserTest('does not keep its user’s page on screen after a sign-out in another tab', async ({ open }) => {
+    const page = await open({ allow: [...REFUSED.allow, /ERR_INTERNET_DISCONNECTED/] })
+    await openComment(page, '/stored/comment', 'ann')
+    await likeInVain(page)
+    await signOutElsewhere(page, '/stored/comment')
+    await heading(page, 'Sign in')
+    expect(await unsent(page).innerText()).not.toContain('It will be sent')
+  })
+
   browserTest('is sent for a user who has signed out and in again, after a question', async ({ open }) => {
     const page = await open({ allow: [...REFUSED.allow, /ERR_INTERNET_DISCONNECTED/] })
     await openComment(page, '/named/comment', 'cleo')
@@ -225,6 +234,22 @@ describe('a call that could not be sent', () => {
     await expect.poll(() => likes(page).innerText()).toMatch(/cleo$/)
   })
 })
+
+browserTest(
+  'a call in progress does not keep its user’s page on screen after a sign-out in another tab',
+  async ({ open }) => {
+    const page = await open(REFUSED)
+    await openComment(page, '/stored/comment', 'ann')
+    const held = await hold(page, /_action=/)
+    await page.getByRole('button', { name: 'Like' }).click()
+    await held.asked
+    await signOutElsewhere(page, '/stored/comment')
+    await heading(page, 'Sign in')
+    held.release()
+    await page.waitForResponse(/_action=/)
+    await heading(page, 'Sign in')
+  },
+)
 
 describe('a page that the browser has kept as it was, which', () => {
   const isHidden = () => getComputedStyle(document.documentElement).display === 'none'

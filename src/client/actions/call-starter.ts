@@ -88,7 +88,8 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
   return {
     uploads,
     unsent,
-    isRunning: () => running > 0,
+    // One that could not be sent may wait for its visitor without end.
+    isRunning: () => running > unsent.size,
     preload() {
       Promise.all([loadCalls(), troubles.load(), parts.say(router.screen.view.params)]).catch(() => undefined)
     },

@@ -1,4 +1,4 @@
-import { useCallback, useContext, useEffect, useEffectEvent, useMemo, useState, useSyncExternalStore } from 'react'
+import { useContext, useEffect, useEffectEvent, useMemo, useSyncExternalStore } from 'react'
 import type { LinkTarget } from '../../shared/link-target.ts'
 import { RouterContext } from '../react/contexts.ts'
 import type {
@@ -9,8 +9,6 @@ import type {
   PendingNavigation,
   Router,
 } from '../react/router-types.ts'
-import type { LoaderData, ServerModuleShape } from '../module-types.ts'
-import { pageId } from '../react/route-view.ts'
 import { NO_SITE } from '../react/view-location.ts'
 
 const subscribeToNothing = (): (() => void) => () => undefined
@@ -120,55 +118,4 @@ export function useBlocker(blocks: boolean | ((question: BlockerQuestion) => boo
   const asks = useEffectEvent((question: BlockerQuestion) => (typeof blocks === 'function' ? blocks(question) : blocks))
   useEffect(() => (active ? router?.block((question) => asks(question)) : undefined), [router, active])
   return useRouterValue((one) => one.blocked, undefined)
-}
-
-/** Reads a page's data without navigating to it. */
-export interface Fetcher<Data> {
-  /** `loading` from `load` until its data or its error is there. */
-  readonly state: 'idle' | 'loading'
-  /** Of the last page that was loaded. */
-  readonly data: Data | undefined
-  /** Error of the last load. */
-  readonly error: unknown
-  /** Loads the data of a page of this site; aborts a previous load. Keeps its identity. */
-  load(href: string): void
-}
-
-interface FetcherResult<Data> {
-  /** The load that this belongs to. */
-  readonly of?: { readonly href: string }
-  readonly data?: Data
-  readonly error?: unknown
-}
-
-/**
- * Reads the data of other pages, from the route cache if possible.
- * @typeParam Module `typeof import('./loader.server.ts')` of the page to read.
- */
-export function useFetcher<Module extends ServerModuleShape>(): Fetcher<LoaderData<Module>> {
-  const router = useContext(RouterContext)
-  const [reading, setReading] = useState<{ readonly href: string } | undefined>()
-  const [result, setResult] = useState<FetcherResult<LoaderData<Module>>>({})
-  useEffect(() => {
-    if (reading === undefined || router === null) return undefined
-    const controller = new AbortController()
-    const end = (settled: Omit<typeof result, 'of'>): void => {
-      if (!controller.signal.aborted) setResult({ ...settled, of: reading })
-    }
-    router
-      .read(reading.href, controller.signal)
-      .then(({ chain, data, outcome }) => {
-        const id = pageId(chain.at(-1)?.key ?? '')
-        end(outcome === undefined ? { data: data[id] as LoaderData<Module> } : { error: outcome })
-      })
-      .catch((error: unknown) => end({ error }))
-    // Only the next load ends this one: deferred values may still be streaming.
-    return () => controller.abort()
-  }, [reading, router])
-  const load = useCallback((href: string) => setReading({ href }), [])
-  const { of, data, error } = result
-  return useMemo(
-    () => ({ state: reading === of ? 'idle' : 'loading', data, error, load }),
-    [reading, of, data, error, load],
-  )
 }

@@ -78,7 +78,7 @@ async function readCurrent<Data>(
 function sentId(context: SessionContext, name: string): string | undefined {
   const cookie = sealedCookieName(name, context)
   const secret = context.cookie(cookie)
-  return secret === undefined || !COOKIE.test(secret) ? undefined : idOf(cookie, secret)
+  return secret === undefined || !COOKIE.test(secret) ? undefined : storedSessionId(cookie, secret)
 }
 
 /** The lifetimes of this build count, also for sessions that a former one has started. */
@@ -102,8 +102,8 @@ function noteUse<Data>(
   store.touch(session, { seenAt: at, expiresAt }).catch(() => undefined)
 }
 
-/** Bound to the cookie's name, so that the id of one kind is not one of another. */
-function idOf(cookie: string, secret: string): string {
+/** Id of a session by its cookie. Bound to the cookie's name, so that the id of one kind is not one of another. */
+export function storedSessionId(cookie: string, secret: string): string {
   return hash('sha256', `${cookie} ${secret}`, 'base64url')
 }
 
@@ -311,7 +311,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     const { startedAt = seenAt } = former ?? {}
     const user = rules.userKey(value)
     const session: NewSession = {
-      id: idOf(cookie, secret),
+      id: storedSessionId(cookie, secret),
       user,
       ...(former !== undefined && { firstId: firstIdOf(former) }),
       userMarks: former?.userMarks ?? userMarks(context, user),

@@ -4,6 +4,8 @@ import { createIdempotentCalls } from '../../../src/server/routes/actions/idempo
 import type { FinishedCall } from '../../../src/server/routes/actions/run-action.ts'
 import type { IdempotencyState, IdempotencyStore } from '../../../src/server/stores/idempotency-store.ts'
 
+const NO_SESSIONS = { read: async () => undefined }
+
 /** A store that several processes share. */
 function sharedStore() {
   const kept = new Map<string, IdempotencyState>()
@@ -30,6 +32,7 @@ function context(address = '203.0.113.9') {
       return headers
     },
     clientAddress: { address },
+    audience: { sessions: undefined },
     log: { warn: (...line: unknown[]) => void warnings.push(line) },
   }
 }
@@ -40,7 +43,7 @@ const value = (result: unknown, revalidate: readonly string[] = []): FinishedCal
 })
 
 function processOf(store: IdempotencyStore) {
-  const calls = createIdempotentCalls({ calls: store }, () => 0)
+  const calls = createIdempotentCalls({ calls: store, sessions: NO_SESSIONS }, () => 0)
   let runs = 0
   return {
     get runs() {
@@ -171,7 +174,7 @@ test('large results are not kept all at once, and clients take turns', async () 
       return store.finish(key, result, now, client)
     },
   }
-  const calls = createIdempotentCalls({ calls: slow }, () => 0)
+  const calls = createIdempotentCalls({ calls: slow, sessions: NO_SESSIONS }, () => 0)
   const call = (key: string, address: string): Promise<unknown> => {
     const keys = { sent: key, repeated: () => key }
     return calls.run(keys, async () => value('x'.repeat(400_000)), context(address) as never)
@@ -191,7 +194,7 @@ test('repeated calls get the outcome in turns, from the store and from a call th
   const turns: { readonly address: string; readonly come: () => void }[] = []
   const turn = ({ clientAddress }: { clientAddress: { address: string } }): Promise<void> =>
     new Promise((come) => turns.push({ address: clientAddress.address, come }))
-  const calls = createIdempotentCalls({ calls: store }, () => 0, turn as never)
+  const calls = createIdempotentCalls({ calls: store, sessions: NO_SESSIONS }, () => 0, turn as never)
   const call = (address: string): Promise<unknown> =>
     calls.run({ sent: 'key', repeated: () => 'key' }, async () => value('large'), context(address) as never)
   const first = call('192.0.2.1')

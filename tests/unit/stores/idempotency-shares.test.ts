@@ -27,7 +27,7 @@ describe('calls of one client without end', () => {
   test('count for both keys where an answer sets a cookie, and run once, however many there are', async () => {
     const kind = { ...CALLS, entries: 6 }
     const store = createIdempotencyStore(createSqliteStore(database, kind))
-    const calls = createIdempotentCalls({ calls: store }, () => (now += 1))
+    const calls = createIdempotentCalls({ calls: store, sessions: { read: async () => undefined } }, () => (now += 1))
     let now = NOW
     const runs = new Map<string, number>()
     const call = (key: string, address: string): Promise<FinishedCall | 'running'> => {
@@ -42,6 +42,7 @@ describe('calls of one client without end', () => {
           clientAddress: { address },
           loaderContext: { headers },
           givenHeaders: headers,
+          audience: { sessions: undefined },
           log: { warn: () => undefined },
         } as never,
       )

@@ -20,15 +20,16 @@ export function createDraftStarter(
   const typed: Controls = new WeakSet()
   let marks = mergeMarks('', parts.marks)
 
-  /** Event streams belong to a session. @param isOwn whether an answer to this tab has told them, and others receive them. */
+  /** Event streams and fetchers belong to a session. @param isOwn whether an answer to this tab has told them, and others receive them. */
   function know(news: string, isOwn?: boolean): void {
     const former = marks
     marks = mergeMarks(former, news)
     if (former === marks) return
-    document.dispatchEvent(new Event('millrace:session'))
+    const isOther = !marks.startsWith(former)
+    document.dispatchEvent(new CustomEvent('millrace:session', { detail: isOther }))
     if (isOwn) tell(former, news)
     // What this tab holds is of a former session: as if another tab had dropped everything.
-    else if (!marks.startsWith(former)) channel.dispatchEvent(new MessageEvent('message', { data: ['/*'] }))
+    else if (isOther) channel.dispatchEvent(new MessageEvent('message', { data: ['/*'] }))
   }
   let loading: Promise<void> | undefined
   let keeper: DraftKeeper | undefined

@@ -4,7 +4,9 @@ import { encodeValues } from '../../../shared/protocol/encode-values.ts'
 import { createByteTurns } from '../../http/byte-turns.ts'
 import { clientKey } from '../../http/client-key.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { storedSessionId } from '../../secrets/open-stored-session.ts'
 import type { IdempotencyStore } from '../../stores/idempotency-store.ts'
+import type { SessionStore } from '../../stores/session-store.ts'
 import type { IdempotencyKey } from './idempotency-key.ts'
 import type { ActionOutcome, FinishedCall } from './run-action.ts'
 import { openOutcome, sealOutcome, storedName } from './sealed-outcome.ts'
@@ -15,6 +17,8 @@ export interface IdempotentCalls {
    * @param key equal for a call and its repetitions.
    * @returns the outcome of the first call of this key, even if another process ran it; `'running'` while another
    * process runs it, or after one died while running it: whether it took effect is unknown, so it does not run again.
+   * A call that has started a session runs again once that session has ended.
+   * @throws {UnavailableError} if it has started a session, and the store of sessions cannot be read.
    */
   run(
     key: IdempotencyKey,
@@ -33,7 +37,12 @@ interface KeptCall {
   readonly revalidate: readonly string[]
   /** Response headers that the handler has set. */
   readonly headers: readonly (readonly [string, string])[]
+  /** Ids of the sessions on the server whose cookies are among them; absent without any. */
+  readonly sessions?: readonly string[]
 }
+
+/** Of one call whose sessions have ended. Further repetitions run without being recognized. */
+const MOST_ENDED = 16
 
 /**
  * Bytes of results on their way to the stores. Sessions wait on the same connection to Redis, and everybody waits for a
@@ -47,7 +56,7 @@ const MOST_RESULT_BYTES = 1_048_576
  * answers in one turn of the event loop. As `Admission.turnWhenDue`.
  */
 export function createIdempotentCalls(
-  services: { readonly calls: IdempotencyStore },
+  services: { readonly calls: IdempotencyStore; readonly sessions: Pick<SessionStore, 'read'> },
   now: () => number,
   turn: (context: RequestContext) => Promise<void> | undefined = () => undefined,
 ): IdempotentCalls {
@@ -55,19 +64,31 @@ export function createIdempotentCalls(
   const running = new Map<string, { call: Promise<FinishedCall | 'running'>; context: RequestContext }>()
 
   async function runFirst(key: IdempotencyKey, work: () => Promise<FinishedCall>, context: RequestContext) {
-    const begun = (await settle(context, () =>
-      services.calls.begin(storedName(key.sent), now(), clientOf(context)),
-    )) ?? {
-      state: 'new',
-    }
-    if (begun.state === 'running') return 'running'
-    if (begun.state === 'done') {
-      await turn(context)
-      const text = openOutcome(key.sent, begun.result)
+    let { sent } = key
+    for (let ended = 0; ended < MOST_ENDED; ended += 1) {
+      const begun = (await settle(context, () => services.calls.begin(storedName(sent), now(), clientOf(context)))) ?? {
+        state: 'new',
+      }
+      if (begun.state === 'running') return 'running'
+      if (begun.state === 'new') return runNew({ ...key, sent }, work, context)
+      const text = openOutcome(sent, begun.result)
       // It has run, but what came of it is lost.
-      return text === undefined ? 'running' : restore(JSON.parse(text) as KeptCall, context)
+      if (text === undefined) return 'running'
+      const kept = JSON.parse(text) as KeptCall
+      const over = await endedSession(kept)
+      if (over === undefined) {
+        await turn(context)
+        return restore(kept, context)
+      }
+      // Whoever signs out, and in again by the same form, wants a new session: the cookie of the former one opens nothing.
+      sent = `${sent} ${over}`
     }
-    return runNew(key, work, context)
+    return work()
+  }
+
+  async function endedSession({ sessions = [] }: KeptCall): Promise<string | undefined> {
+    for (const id of sessions) if ((await services.sessions.read(id, now())) === undefined) return id
+    return undefined
   }
 
   async function runNew(key: IdempotencyKey, work: () => Promise<FinishedCall>, context: RequestContext) {
@@ -131,13 +152,26 @@ async function settle<Result>(context: RequestContext, work: () => Promise<Resul
 
 /** `undefined` for a failure, shown as a state or not, and for a refused input: they may be retried. */
 async function keep({ outcome, revalidate }: FinishedCall, context: RequestContext): Promise<KeptCall | undefined> {
-  const headers = [...(context.givenHeaders ?? [])]
+  const sessions = startedSessions(context)
+  const common = { revalidate, headers: [...(context.givenHeaders ?? [])], ...(sessions.length > 0 && { sessions }) }
   if (outcome.kind === 'thrown') {
     const signal = controlFlowDigest(outcome.thrown)
-    return signal === undefined ? undefined : { kind: 'thrown', signal, revalidate, headers }
+    return signal === undefined ? undefined : { kind: 'thrown', signal, ...common }
   }
   if (outcome.kind !== 'value') return undefined
-  return { kind: 'value', value: await textOf(outcome.value), revalidate, headers }
+  return { kind: 'value', value: await textOf(outcome.value), ...common }
+}
+
+/** Ids of the sessions whose cookies the call has set. */
+function startedSessions({ audience, givenHeaders }: RequestContext): readonly string[] {
+  const open = (audience.sessions?.lives ?? []).flatMap(({ kept }) => kept?.id ?? [])
+  if (open.length === 0) return []
+  const set = (givenHeaders?.getSetCookie() ?? []).map((line) => {
+    const [pair = ''] = line.split(';', 1)
+    const at = pair.indexOf('=')
+    return storedSessionId(pair.slice(0, at), pair.slice(at + 1))
+  })
+  return open.filter((id) => set.includes(id))
 }
 
 async function restore(kept: KeptCall, context: RequestContext): Promise<FinishedCall> {
