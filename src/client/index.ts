@@ -6,7 +6,7 @@ export type { EntryPattern, IsRegistered, RoutePattern, TableKey } from '../shar
 export { defineRoutes } from './define-routes.ts'
 export type { Params } from '../shared/route-pattern.ts'
 export type { VariantRequest } from '../shared/route-definition.ts'
-export type { Href, LinkTarget } from '../shared/link-target.ts'
+export type { Href, LinkTarget, RedirectTarget } from '../shared/link-target.ts'
 export { href } from '../shared/href.ts'
 export { withBasePath } from '../shared/base-path.ts'
 export { external } from '../shared/external.ts'

@@ -322,14 +322,17 @@ function sessionStorageOf(window: Window): Storage | undefined {
  */
 function joinTabs({ document }: Window, channel: BroadcastChannel, router: () => LiveRouter): Broadcast {
   const pending = new Map<string, number | undefined>()
+  let isOther = false
   const tell = (): void => {
     const { drop, catchUp, isBusy } = router()
+    // What is of a former session does not stay until the tab is visible, nor for as long as a call takes.
+    if (pending.has('/*')) isOther = drop(['/*'], pending.get('/*')) || isOther
     if (document.visibilityState === 'hidden') return
-    // What is of a former session does not stay for as long as a call takes.
-    if (isBusy() && !pending.has('/*')) return void setTimeout(tell, LOOK_AGAIN_MS)
+    if (isBusy() && !isOther) return void setTimeout(tell, LOOK_AGAIN_MS)
     const older = [...pending].filter(([target, at]) => drop([target], at))
     pending.clear()
-    if (older.length > 0) void catchUp()
+    if (older.length > 0 || isOther) void catchUp()
+    isOther = false
   }
   channel.addEventListener('message', ({ data }) => {
     if (!Array.isArray(data)) return

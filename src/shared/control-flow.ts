@@ -3,7 +3,7 @@
  * action or a component can use it at any depth, and it is never logged or reported as an error.
  */
 
-import type { LinkTarget } from './link-target.ts'
+import type { RedirectTarget } from './link-target.ts'
 
 /** Redirect statuses that are useful for documents (RFC 9110, section 15.4). */
 export type RedirectStatus = 301 | 302 | 303 | 307 | 308
@@ -62,7 +62,7 @@ export class RefusalSignal extends Error {
  * ```
  */
 export function redirect<To extends string>(
-  to: LinkTarget<To>,
+  to: RedirectTarget<To>,
   status: RedirectStatus = 307,
   options?: { readonly external: boolean },
 ): never {
@@ -76,7 +76,7 @@ export function redirect<To extends string>(
  * As `redirect`, but permanent: 308.
  * @throws {RedirectSignal} always.
  */
-export function permanentRedirect<To extends string>(to: LinkTarget<To>): never {
+export function permanentRedirect<To extends string>(to: RedirectTarget<To>): never {
   throw new RedirectSignal(to, 308)
 }
 

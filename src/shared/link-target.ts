@@ -28,6 +28,15 @@ type WayOut = 'use href(pattern, params), or external(text)'
  */
 export type LinkTarget<To extends string> = IsRegistered extends true ? Checked<To> : string
 
+/**
+ * What `redirect` and `permanentRedirect` take: as `LinkTarget`, but no `?…`, no `#…` and no empty text. An action may be
+ * called from any page, and a deferred value be read on one.
+ * @typeParam To the type of what is given.
+ */
+export type RedirectTarget<To extends string> = To extends '' | `?${string}` | `#${string}`
+  ? 'a redirect needs a path in front of its query or fragment'
+  : LinkTarget<To>
+
 type Checked<To extends string> = To extends StaticPath
   ? To
   : To extends Href | '' | `?${string}` | `#${string}`

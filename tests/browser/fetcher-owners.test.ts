@@ -1,7 +1,7 @@
 /** What `useFetcher` has read, and the next user of the tab. */
 import type { Page } from 'playwright-core'
 import { describe } from 'vitest'
-import { heading } from '../support/router-page.ts'
+import { heading, setVisible } from '../support/router-page.ts'
 import { browserTest, openComment, otherTab, REFUSED, signIn, signOutElsewhere, visit } from '../support/typed-page.ts'
 
 const peeked = (page: Page, text: string) => page.getByTestId('peeked').getByText(text, { exact: true }).waitFor()
@@ -32,6 +32,19 @@ describe('a fetcher in a layout that stays forgets what it has read', () => {
     await peeked(page, 'idle, refused')
     await signIn(other, 'bob')
     await heading(other, 'Comment of bob')
+    await peeked(page, 'bob')
+  })
+
+  browserTest('when it is not visible, too', async ({ open }) => {
+    const page = await open(REFUSED)
+    await peekAs(page, 'ann')
+    await setVisible(page, false)
+    const other = await signOutElsewhere(page, '/stored/comment')
+    await peeked(page, 'idle, refused')
+    await signIn(other, 'bob')
+    await heading(other, 'Comment of bob')
+    await peeked(page, 'bob')
+    await setVisible(page, true)
     await peeked(page, 'bob')
   })
 

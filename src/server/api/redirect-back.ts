@@ -1,7 +1,7 @@
 import { isUnderBasePath, withoutBasePath } from '../../shared/base-path.ts'
 import { redirect } from '../../shared/control-flow.ts'
 import { MAX_TARGET_BYTES } from '../../shared/limits.ts'
-import type { LinkTarget } from '../../shared/link-target.ts'
+import type { RedirectTarget } from '../../shared/link-target.ts'
 import { withoutAction } from '../../shared/protocol/action-search.ts'
 import { isRuntimePath } from '../../shared/runtime-paths.ts'
 import { safeLocation } from '../../shared/safe-location.ts'
@@ -19,7 +19,7 @@ export interface ReferredRequest {
  * @param otherwise where to go if the request names no such page: browsers may leave the header out.
  * @throws {RedirectSignal} always.
  */
-export function redirectBack<To extends string>(request: ReferredRequest, otherwise: LinkTarget<To>): never {
+export function redirectBack<To extends string>(request: ReferredRequest, otherwise: RedirectTarget<To>): never {
   const to = refererPath(request) ?? otherwise
   return redirect(to as never, 303)
 }

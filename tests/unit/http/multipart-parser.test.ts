@@ -1,5 +1,5 @@
 import { array, assert, constantFrom, integer, oneof, property, uint8Array } from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { BodyError } from '../../../src/server/http/body/body-error.ts'
 import { createMultipartParser } from '../../../src/server/http/body/multipart-parser.ts'
 import { readPartHead } from '../../../src/server/http/body/part-head.ts'
@@ -168,4 +168,15 @@ describe('the headers of a part', () => {
     const head = `${disposition('a')}\r\nX-Other:${' \t'.repeat(200_000)}${end}`
     expect(read(head)).toEqual(end === ' ' ? { name: 'a', filename: undefined, type: 'text/plain' } : 400)
   })
+})
+
+test('nothing is kept or copied of what follows the final boundary', () => {
+  const parser = createMultipartParser('x')
+  const concat = vi.spyOn(Buffer, 'concat')
+  onTestFinished(() => concat.mockRestore())
+  expect([...parser.push(Buffer.from('--x--'))]).toEqual([])
+  concat.mockClear()
+  for (let at = 0; at < 100; at += 1) expect([...parser.push(Buffer.alloc(1_000, '\r\n--x'))]).toEqual([])
+  parser.finish()
+  expect(concat).not.toHaveBeenCalled()
 })

@@ -56,6 +56,11 @@ function page(answers: readonly (number | 'offline')[] = []) {
       client.captureEvent(event)
       await client.flush()
     },
+    async throws(thrown: unknown): Promise<Event | undefined> {
+      client.captureException(thrown)
+      await vi.waitFor(() => expect(sent.length).toBeGreaterThan(0))
+      return sent.at(-1)
+    },
     async report(event: Event): Promise<Event | undefined> {
       const before = sent.length
       client.captureEvent(event)
@@ -66,6 +71,12 @@ function page(answers: readonly (number | 'offline')[] = []) {
 }
 
 const frame = (filename: string) => ({ filename, lineno: 1, colno: 2 })
+
+test('of an object that was thrown, the names of its members leave the page, and no value', async () => {
+  const event = await page().throws({ email: 'ann@mill.example', password: 'hunter2', deep: { token: 'hunter3' } })
+  expect(event?.exception?.values?.[0]?.value).toContain('deep, email, password')
+  expect(JSON.stringify(event)).not.toMatch(/hunter|ann@/)
+})
 
 describe('no query and no fragment leaves the page', () => {
   test('in an error, whose stack leads through a script inside of the document', async () => {

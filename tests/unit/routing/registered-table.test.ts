@@ -137,6 +137,8 @@ const SLIPS: readonly (readonly [line: string, says: string])[] = [
   [`href('/mils/[id]', { id: '7' })`, `'"/mils/[id]"'`],
   [`href('/mills/[id]')`, 'Expected 2-4 arguments, but got 1'],
   [`href('/mills/[id]', { name: '7' })`, `'name' does not exist in type`],
+  [`redirect('?page=2')`, 'a redirect needs a path'],
+  [`permanentRedirect('#wheels')`, 'a redirect needs a path'],
   [`redirect('/mils/7')`, 'NoRouteMatches<"/mils/7">'],
   [`permanentRedirect(text)`, 'use href(pattern, params), or external(text)'],
   [`useNavigate().navigate('/mills')`, 'NoRouteMatches<"/mills">'],

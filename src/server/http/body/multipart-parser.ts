@@ -48,9 +48,10 @@ export function createMultipartParser(boundary: string): MultipartParser {
   let parts = 0
 
   function* push(chunk: Buffer): Generator<MultipartEvent, void> {
+    if (state === 'epilogue') return
     let bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
     held = NOTHING
-    while (state !== 'epilogue') {
+    for (;;) {
       if (state === 'delimiter') {
         if (bytes.length < 2) break
         if (bytes.subarray(0, 2).equals(FINAL)) {
