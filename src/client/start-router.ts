@@ -80,7 +80,7 @@ export function startRouter(options: StartOptions): StartedRouter {
   const { location } = window
   const parts = createParts(options, {
     learn: (...news) => drafts.learn(...news),
-    mixed: () => router.catchUp(),
+    mixed: () => router.catchUp('stale', true),
   })
   const { known, code, history, prefetcher, storage } = parts
   const here = hrefOf(location)
@@ -317,28 +317,32 @@ function sessionStorageOf(window: Window): Storage | undefined {
 
 /**
  * Connects the tabs of this site: what another tab has dropped is reloaded once this tab is visible, because a hundred
- * tabs must not fetch at once, and unless it comes by itself.
+ * tabs must not fetch at once, and unless it comes by itself. What is of a former session is reloaded at once: its message
+ * has a `true`.
  * @returns tells the other tabs what to drop: tags and paths, as for `revalidate`.
  */
-function joinTabs({ document }: Window, channel: BroadcastChannel, router: () => LiveRouter): Broadcast {
+function joinTabs(
+  { document }: Window,
+  channel: BroadcastChannel,
+  router: () => LiveRouter & Pick<RouterCore, 'catchUp'>,
+): Broadcast {
   const pending = new Map<string, number | undefined>()
-  let isOther = false
-  const tell = (): void => {
+  const tell = (isOther?: unknown): void => {
     const { drop, catchUp, isBusy } = router()
     // What is of a former session does not stay until the tab is visible, nor for as long as a call takes.
-    if (pending.has('/*')) isOther = drop(['/*'], pending.get('/*')) || isOther
-    if (document.visibilityState === 'hidden') return
-    if (isBusy() && !isOther) return void setTimeout(tell, LOOK_AGAIN_MS)
+    if (isOther !== true) {
+      if (document.visibilityState === 'hidden') return
+      if (isBusy()) return void setTimeout(tell, LOOK_AGAIN_MS)
+    }
     const older = [...pending].filter(([target, at]) => drop([target], at))
     pending.clear()
-    if (older.length > 0 || isOther) void catchUp()
-    isOther = false
+    if (older.length > 0) void catchUp('stale', isOther === true)
   }
   channel.addEventListener('message', ({ data }) => {
     if (!Array.isArray(data)) return
     const at = data.find((one) => typeof one === 'number')
     for (const one of data) if (typeof one === 'string') pending.set(one, at)
-    tell()
+    tell(data.includes(true))
   })
   document.addEventListener('visibilitychange', tell)
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only

@@ -121,3 +121,28 @@ test('so does one that has given a session a new id', async () => {
   expect((await send('new', cookie)).cookie).not.toBe(renewed.cookie)
   expect(runs.renew).toBe(2)
 })
+
+test('not if the session lasts under another id: then it ran once, and its former cookie is not sent', async () => {
+  const { runs, openDocument, userOf } = site()
+  const send = await openDocument()
+  const { cookie } = await send('in', '', { user: 'ann' })
+  const renewed = await send('new', cookie)
+  expect(await send('in', '', { user: 'ann' })).toEqual({ status: 303, cookie: '' })
+  expect([runs.signIn, await userOf(renewed.cookie)]).toEqual([1, 'ann'])
+  await (
+    await openDocument()
+  )('out', renewed.cookie)
+  const again = await send('in', '', { user: 'ann' })
+  expect([runs.signIn, await userOf(again.cookie)]).toEqual([2, 'ann'])
+})
+
+test('with and without the cookie of the session that is over, it runs once more', async () => {
+  const { runs, openDocument } = site()
+  const send = await openDocument()
+  const { cookie } = await send('in', '', { user: 'ann' })
+  await (
+    await openDocument()
+  )('out', cookie)
+  const answers = [await send('in', cookie, { user: 'ann' }), await send('in', '', { user: 'ann' })]
+  expect([runs.signIn, answers[0]?.cookie]).toEqual([2, answers[1]?.cookie])
+})

@@ -93,8 +93,10 @@ interface Call extends CallSource {
 export function createActionCalls(host: CallHost): CallAction {
   /** Bound: one entry per action. */
   const last = new Map<string, Promise<unknown>>()
-  const page: Page = { answered: 0, owner: 0, isOfOthers: false }
+  const page: Page = { answered: 0, owner: 0, changes: 0, isOfOthers: false }
+  host.window.document.addEventListener('millrace:left', () => (page.changes += 1))
   host.window.document.addEventListener('millrace:owner', () => {
+    page.changes += 1
     page.owner += 1
     page.isOfOthers ||= !host.outdated()
     // What React keeps in its state, such as results of calls, is a former user's: the next navigation loads a document.
@@ -128,6 +130,8 @@ interface Page {
   answered: number
   /** Changes when a different user signs in. */
   owner: number
+  /** Changes when a user signs out as well. */
+  changes: number
   /** The document was loaded for a different user, and by the same build. */
   isOfOthers: boolean
 }
@@ -139,16 +143,24 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
   const before = router.leavingFor
   const { answered } = page
   const href = host.pageOf(began)
+  let { changes } = page
+  /** What its own answer says of sessions does not concern it. */
+  const learn: RouteRequestWorld['learn'] = (...news) => {
+    const former = page.changes
+    host.world.learn?.(...news)
+    changes += page.changes - former
+  }
   let request: RouteRequest | 'taken back' | 'given up'
   try {
-    request = await send(host, call, href, view)
+    request = await send({ ...host, world: { ...host.world, learn } }, call, href, view)
   } catch (thrown) {
     host.keepDrafts()
     throw thrown
   }
   if (request === 'taken back') return null
-  // The state does not change.
-  if (request === 'given up') return args.length > 1 && args.at(-1) instanceof FormData ? args.at(-2) : null
+  /** The state does not change. */
+  const unchanged = (): unknown => (args.length > 1 && args.at(-1) instanceof FormData ? args.at(-2) : null)
+  if (request === 'given up') return unchanged()
   const { head, outcome, segments, status } = request
   if (head?.document || request.failed) {
     host.leave(href, 'refresh')
@@ -162,6 +174,11 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
     throw outcome ? thrownBy(outcome, status) : host.unanswered(href)
   }
   page.answered += 1
+  // Its user has left while the answer was on its way.
+  if (page.changes !== changes) {
+    router.forget(['/*'])
+    return unchanged()
+  }
   if (answer?.errors !== undefined) {
     if (form) focusFirstFault(host.unhidden(form), answer.errors)
     return invalidInput(args.at(-1), answer, host.window.document)

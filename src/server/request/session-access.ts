@@ -28,6 +28,7 @@ export function failClosed(open: () => SessionStore, onChange: (user: string) =>
     touch: (...given) => ask((store) => store.touch(...given)),
     list: (...given) => ask((store) => store.list(...given)),
     noteRotation: (...given) => ask((store) => store.noteRotation(...given)),
+    stateOf: (...given) => ask((store) => store.stateOf(...given)),
     rotationOf: (...given) => ask((store) => store.rotationOf(...given)),
     end: (...given) => change(given[0], (store) => store.end(...given)),
     endByFirstId: (...given) => change(given[0], (store) => store.endByFirstId(...given)),

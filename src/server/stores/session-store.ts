@@ -76,12 +76,21 @@ export interface SessionStore {
   noteRotation(former: KeptSession, now: number): Promise<void>
   /** @returns what `noteRotation` was given of the session with this id. */
   rotationOf(id: string, now: number): Promise<Rotation | undefined>
+  /** What has become of the session that had this id. @returns `'rotated'` if it lasts under another id. */
+  stateOf(id: string, now: number): Promise<'kept' | 'rotated' | 'ended'>
   /** Ends all sessions of a user, those included that get a new id at this moment. @param except id of one that stays. */
   endAll(user: string, now: number, except?: string): Promise<Advance>
 }
 
 /** A `SessionStore` in a store of `SESSIONS`. */
 export function createSessionStore(store: Omit<Store, 'take'>): SessionStore {
+  const list = async (user: string, now: number): Promise<KeptSession[]> => (await store.list(user, now)).map(toSession)
+
+  async function rotationOf(id: string, now: number): Promise<Rotation | undefined> {
+    const entry = await store.get(rotationKey(id), now)
+    return entry && (JSON.parse(entry.value) as Rotation)
+  }
+
   return {
     async read(id, now) {
       const entry = await store.get(id, now)
@@ -116,14 +125,13 @@ export function createSessionStore(store: Omit<Store, 'take'>): SessionStore {
       await store.put(toEntry({ ...session, ...use }), use.seenAt, { ifVersion: session.version })
     },
     async list(user, now) {
-      const sessions = (await store.list(user, now)).map(toSession)
-      return sessions.toSorted((one, other) => other.seenAt - one.seenAt || (one.id < other.id ? -1 : 1))
+      return (await list(user, now)).toSorted((one, other) => other.seenAt - one.seenAt || (one.id < other.id ? -1 : 1))
     },
     end: (user, id, ifVersion) => store.remove(id, user, ifVersion),
     async endByFirstId(user, firstId, now) {
       let isEnded = await store.remove(firstId, user)
       for (let tried = 0; !isEnded && tried < MOST_TRIES; tried += 1) {
-        const ids = (await store.list(user, now)).map(toSession).filter((one) => one.firstId === firstId)
+        const ids = (await list(user, now)).filter((one) => one.firstId === firstId)
         if (ids.length === 0) return false
         for (const { id } of ids) if (await store.remove(id, user)) isEnded = true
       }
@@ -134,9 +142,13 @@ export function createSessionStore(store: Omit<Store, 'take'>): SessionStore {
       const expiresAt = now + ROTATION_MS
       await store.put({ key: rotationKey(id), value: JSON.stringify(rotation), group: '', client, expiresAt }, now)
     },
-    async rotationOf(id, now) {
-      const entry = await store.get(rotationKey(id), now)
-      return entry && (JSON.parse(entry.value) as Rotation)
+    rotationOf,
+    async stateOf(id, now) {
+      if ((await store.get(id, now)) !== undefined) return 'kept'
+      const rotation = await rotationOf(id, now)
+      if (rotation === undefined) return 'ended'
+      const isThere = (await list(rotation.user, now)).some(({ firstId }) => firstId === rotation.firstId)
+      return isThere ? 'rotated' : 'ended'
     },
     endAll: (user, now, except) => store.advance(user, now, except),
   }

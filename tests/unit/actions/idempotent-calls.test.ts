@@ -4,7 +4,7 @@ import { createIdempotentCalls } from '../../../src/server/routes/actions/idempo
 import type { FinishedCall } from '../../../src/server/routes/actions/run-action.ts'
 import type { IdempotencyState, IdempotencyStore } from '../../../src/server/stores/idempotency-store.ts'
 
-const NO_SESSIONS = { read: async () => undefined }
+const NO_SESSIONS = { stateOf: async () => 'kept' as const }
 
 /** A store that several processes share. */
 function sharedStore() {
@@ -54,7 +54,7 @@ function processOf(store: IdempotencyStore) {
         runs += 1
         return work()
       }
-      return calls.run({ sent: 'key', repeated: () => 'key' }, counted, own as never)
+      return calls.run({ sent: 'key', content: 'content', repeated: () => 'key' }, counted, own as never)
     },
   }
 }
@@ -176,7 +176,7 @@ test('large results are not kept all at once, and clients take turns', async () 
   }
   const calls = createIdempotentCalls({ calls: slow, sessions: NO_SESSIONS }, () => 0)
   const call = (key: string, address: string): Promise<unknown> => {
-    const keys = { sent: key, repeated: () => key }
+    const keys = { sent: key, content: key, repeated: () => key }
     return calls.run(keys, async () => value('x'.repeat(400_000)), context(address) as never)
   }
   const all = Array.from({ length: 9 }, (_, at) => call(`greedy ${at}`, '198.51.100.7'))
@@ -196,7 +196,11 @@ test('repeated calls get the outcome in turns, from the store and from a call th
     new Promise((come) => turns.push({ address: clientAddress.address, come }))
   const calls = createIdempotentCalls({ calls: store, sessions: NO_SESSIONS }, () => 0, turn as never)
   const call = (address: string): Promise<unknown> =>
-    calls.run({ sent: 'key', repeated: () => 'key' }, async () => value('large'), context(address) as never)
+    calls.run(
+      { sent: 'key', content: 'content', repeated: () => 'key' },
+      async () => value('large'),
+      context(address) as never,
+    )
   const first = call('192.0.2.1')
   const joined = call('192.0.2.2')
   await first

@@ -215,3 +215,45 @@ describe('the answer of a call', () => {
     expect(done).toEqual([['revalidate', ['/*'], undefined], ['keepDrafts'], ['forget', ['/*']]])
   })
 })
+
+describe('an answer that arrives after its user', () => {
+  const dataOf = (values: object) => [{ ...head, sessions: 'session:ann.u1' }, result(values), pageData('of ann')]
+
+  test.for(['leave', 'changeOwner'] as const)(
+    'has signed out, or another one is here, shows nothing: %s',
+    async (change) => {
+      const one = world()
+      const state = new FormData()
+      const [shown, told] = [one.call('a', ['former', state]), one.call('b', [1])]
+      const redirected = one.call('c', [])
+      await flush()
+      one[change]()
+      for (const got of one.got.slice(0, 2)) got.answer(200, ...dataOf({ value: 'SECRET' }))
+      one.got[2]?.answer(200, { ...head, redirect: { to: '/private', status: 303 } }, pageData('of ann'))
+      expect(await Promise.all([shown, told, redirected])).toEqual(['former', null, null])
+      const names = one.done.map(([name]) => name)
+      expect(names.filter((name) => name === 'forget')).toHaveLength(3)
+      expect(names.filter((name) => ['show', 'follow', 'leave'].includes(String(name)))).toEqual([])
+    },
+  )
+
+  test('is shown if it is that of the sign-out itself, or of the sign-in', async () => {
+    for (const change of ['leave', 'changeOwner'] as const) {
+      const one = world()
+      Object.assign(one.host.world, { learn: (sessions: string | undefined) => sessions && one[change]() })
+      const called = one.call('a', [])
+      await flush()
+      one.got[0]?.answer(200, ...dataOf({ value: 'done' }))
+      expect([await called, one.done]).toEqual(['done', [['show', 'of ann']]])
+    }
+  })
+
+  test('says what was refused', async () => {
+    const one = world()
+    const called = one.call('a', [])
+    await flush()
+    one.leave()
+    one.got[0]?.answer(401, head, { outcome: { kind: 'unauthorized', at: 0 } })
+    await expect(called).rejects.toThrow('unauthorized')
+  })
+})

@@ -141,5 +141,7 @@ export function world() {
   const call = (id: string, args: readonly unknown[]) => callAction(id, args, { form: undefined, by: undefined })
   /** A different user signs in. */
   const changeOwner = (): unknown => document.dispatchEvent(new Event('millrace:owner'))
-  return { got, done, state, known, call, changeOwner }
+  /** A user signs out. */
+  const leave = (): unknown => document.dispatchEvent(new Event('millrace:left'))
+  return { got, done, state, known, host, call, changeOwner, leave }
 }

@@ -143,3 +143,35 @@ describe('what is dropped of the page on screen', () => {
     expect(world.router.drop(['board'], 7)).toBe(false)
   })
 })
+
+describe('what can be had only in vain', () => {
+  const one = [head('/lab/one'), segment('/lab#layout', 'old'), segment('/lab/one#page', 'one')]
+  const failed = [head('/lab/one'), { outcome: { kind: 'error', at: 0, digest: 'd' } }]
+
+  async function caughtUp(isFormer: boolean) {
+    const world = createWorld()
+    await world.click('/lab/one')
+    await world.answer(0, ...one)
+    await world.commit()
+    world.router.drop(['/*'])
+    void world.router.catchUp('stale', isFormer)
+    await flush()
+    for (let at = 1; at < world.requests.length; at += 1) {
+      await world.request(at).done(...failed)
+      await pass(60_000)
+    }
+    await world.commit()
+    return world
+  }
+
+  test('leaves the screen as it is', async () => {
+    const world = await caughtUp(false)
+    expect([world.outcome, world.router.screen.view.data]).toMatchObject([undefined, { '/lab/one#page': 'one' }])
+  })
+
+  test('leaves nothing on the screen of a former session', async () => {
+    const world = await caughtUp(true)
+    expect(world.outcome).toMatchObject({ kind: 'error' })
+    expect(JSON.stringify(world.router.screen.view.data)).not.toContain('one"')
+  })
+})

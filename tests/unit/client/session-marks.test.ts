@@ -154,7 +154,7 @@ test('event streams and other tabs hear of a session only if it has become anoth
   channel.dispatchEvent(Object.assign(new Event('message'), { data: '\nbasket:one' }))
   expect(heard).toHaveBeenCalledTimes(5)
   // One that is only new was read by nothing here.
-  expect(drops).toEqual([['/*']])
+  expect(drops).toEqual([['/*', true]])
 })
 
 test('marks of sessions in cookies are behind the others', () => {

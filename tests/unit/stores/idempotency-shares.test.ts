@@ -27,13 +27,16 @@ describe('calls of one client without end', () => {
   test('count for both keys where an answer sets a cookie, and run once, however many there are', async () => {
     const kind = { ...CALLS, entries: 6 }
     const store = createIdempotencyStore(createSqliteStore(database, kind))
-    const calls = createIdempotentCalls({ calls: store, sessions: { read: async () => undefined } }, () => (now += 1))
+    const calls = createIdempotentCalls(
+      { calls: store, sessions: { stateOf: async () => 'kept' as const } },
+      () => (now += 1),
+    )
     let now = NOW
     const runs = new Map<string, number>()
     const call = (key: string, address: string): Promise<FinishedCall | 'running'> => {
       const headers = new Headers({ 'Set-Cookie': 'session=1' })
       return calls.run(
-        { sent: key, repeated: () => `${key}, with the cookie` },
+        { sent: key, content: key, repeated: () => `${key}, with the cookie` },
         async () => {
           runs.set(key, (runs.get(key) ?? 0) + 1)
           return { outcome: { kind: 'value', value: 1 }, revalidate: [] }

@@ -14,8 +14,9 @@ export interface ScreenUpdates {
   /**
    * Reloads the data on screen, which may have changed on the server, and renders only changes.
    * @param reload what to request although it is cached. Default: `stale`.
+   * @param isFormer whether what is on screen is of a former session: it does not stay, even if nothing else can be had.
    */
-  catchUp(reload?: Reload): Promise<void>
+  catchUp(reload?: Reload, isFormer?: boolean): Promise<void>
   /** Drops these targets, and reloads the part that is on screen. */
   forget(targets: readonly string[]): void
   /**
@@ -42,12 +43,15 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
   const { known, history, effects } = parts
 
   /** Shows the page of the screen as a new visit, unless the visitor is leaving it. */
-  async function visitAgain(href: string, kind: 'refresh' | 'replace'): Promise<void> {
-    if (!leavingFor(state.navigation)) await run.start(href, kind, { scroll: false })
-  }
+  const visitAgain = async (href: string, kind: 'refresh' | 'replace'): Promise<void> =>
+    leavingFor(state.navigation) ? undefined : run.start(href, kind, { scroll: false })
 
-  async function catchUp(reload: Reload = 'stale'): Promise<void> {
+  /** The visit whose data is of a former session; it stays so if another reload takes over. */
+  let formerVisit: RouterScreen['visit'] | undefined
+
+  async function catchUp(reload: Reload = 'stale', isFormer = false): Promise<void> {
     const shown = state.screen
+    if (isFormer) formerVisit = shown.visit
     // A boundary shows its page again with a new visit only.
     if (shown.fallback) return visitAgain(shown.href, 'refresh')
     state.refresh?.abort()
@@ -56,11 +60,14 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
     const page = await parts.loader.load(shown.href, { signal, reload, whole: true }).catch(() => undefined)
     const { screen, given } = state
     if (state.refresh === own) state.refresh = undefined
-    // The next navigation will find out that only a document helps.
-    if (page?.kind !== 'page' || signal.aborted || screen.visit !== shown.visit) return
+    if (signal.aborted || screen.visit !== shown.visit) return
+    // The old screen is better than an unrequested error page, and the next navigation will find out that only a document
+    // helps; but not if it is a former user's.
+    if (page?.kind !== 'page' || page.failure !== undefined || page.view.outcome?.kind === 'error') {
+      return formerVisit === shown.visit ? visitAgain(shown.href, 'refresh') : undefined
+    }
     const { href, view } = page
-    // The old screen is better than an unrequested error page.
-    if (page.failure !== undefined || view.outcome?.kind === 'error') return
+    formerVisit = undefined
     // React would show this page instead of the one that it is about to show.
     if (state.navigation.state === 'committing') return
     if (href !== shown.href) return visitAgain(href, 'replace')

@@ -55,6 +55,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
 
   /** The page on screen may be about to be taken away, or stays for whoever comes next; before `start`, it has nothing. */
   function lock(): void {
+    document.dispatchEvent(new Event('millrace:left'))
     keep(true)
     entries.lock()
     pending.clear()

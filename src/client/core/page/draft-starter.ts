@@ -2,6 +2,7 @@ import { mergeMarks } from '../../../shared/protocol/session-marks.ts'
 import type { Controls, DraftKeeper, DraftKeeperParts } from './drafts.ts'
 
 const STORAGE_KEY = 'millrace:drafts'
+const CHANGED_KEY = 'millrace:changed'
 const MAX_HEARD = 4096 // characters; marks of two dozen sessions, twice
 
 /**
@@ -27,10 +28,14 @@ export function createDraftStarter(
     if (former === marks) return
     const isOther = !marks.startsWith(former)
     document.dispatchEvent(new CustomEvent('millrace:session', { detail: isOther }))
-    if (isOwn) tell(former, news)
+    if (isOwn) {
+      tell(former, news)
+      if (isOther) changedAt(window, Date.now())
+    }
     // What this tab holds is of a former session: as if another tab had dropped everything.
-    else if (isOther) channel.dispatchEvent(new MessageEvent('message', { data: ['/*'] }))
+    else if (isOther) askAgain()
   }
+  const askAgain = (): unknown => channel.dispatchEvent(new MessageEvent('message', { data: ['/*', true] }))
   let loading: Promise<void> | undefined
   let keeper: DraftKeeper | undefined
 
@@ -60,7 +65,9 @@ export function createDraftStarter(
   })
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
   const tell = (former: string, news: string): void => channel.postMessage(`${former}\n${news}`)
-  if (marks) tell('', marks)
+  // A document that was asked for before a session became another may arrive after it. It is no news then.
+  if (changedAt(window) > Date.now() - performance.now()) setTimeout(askAgain)
+  else if (marks) tell('', marks)
   if (storage?.getItem(STORAGE_KEY)) load()
   else if (document.readyState === 'complete') look()
   else window.addEventListener('load', look)
@@ -75,5 +82,15 @@ export function createDraftStarter(
       know(news, true)
       keeper?.learn(news, isCall)
     },
+  }
+}
+
+/** When a session has last become another in any tab, also in one that is closed. 0 if the browser does not keep it. */
+function changedAt(window: Window, now?: number): number {
+  try {
+    if (now !== undefined) window.localStorage.setItem(CHANGED_KEY, String(now))
+    return Number(window.localStorage.getItem(CHANGED_KEY))
+  } catch {
+    return 0
   }
 }

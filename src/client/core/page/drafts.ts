@@ -111,18 +111,41 @@ export function restoreDrafts(document: Document, drafts: Drafts, kind: string, 
 
 /**
  * The controls of a page whose visitor has become somebody else.
- * @param isEmptied whether to take back the texts that were typed.
+ * @param isEmptied whether to take back what was typed and chosen.
  */
 export function disown(document: Document, typed: Controls, isEmptied: boolean): Controls {
   const controls = [...document.querySelectorAll<Control>(CONTROLS)]
   for (const control of isEmptied ? controls : []) {
-    if (isCheckable(control) || 'options' in control) continue
+    if (isCheckable(control) || 'options' in control) {
+      // Not whatever differs from its default: a framework may have set it.
+      if (typed.has(control)) takeBack(control, controls)
+    }
     // A framework has written what was typed into the default.
-    if (isDirty(control)) setValue(control, control.defaultValue)
+    else if (isDirty(control)) setValue(control, control.defaultValue)
     else if (typed.has(control)) setValue(control, '')
   }
   for (const control of controls) typed.delete(control)
   return new WeakSet(controls)
+}
+
+/** Chooses what the document had chosen. @param controls of the document. */
+function takeBack(control: Control, controls: readonly Control[]): void {
+  if ('options' in control) {
+    const options = [...control.options]
+    const chosen = options.filter(({ defaultSelected }) => defaultSelected)
+    if (control.type === 'select-one' && chosen.length === 0) chosen.push(...options.slice(0, 1))
+    return setValue(
+      control,
+      chosen.map(({ value }) => value),
+    )
+  }
+  const { form, type, name } = control as HTMLInputElement
+  if (type === 'checkbox') return setValue(control, (control as HTMLInputElement).defaultChecked)
+  const first = controls.find(
+    (one) => isCheckable(one) && one.form === form && one.name === name && one.defaultChecked && one.type === type,
+  )
+  if (first) setValue(first, true)
+  else Reflect.set(control, 'checked', false)
 }
 
 /** Controls of a form. Not by its properties, which may be its controls. */

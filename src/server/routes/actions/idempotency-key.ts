@@ -19,6 +19,8 @@ const SHORTEST_SECRET = 16 // characters
 export interface IdempotencyKey {
   /** Of the call as it was sent. */
   readonly sent: string
+  /** Of the call whatever cookies it is sent with: nobody may get an outcome by it alone. */
+  readonly content: string
   /**
    * Key of the same call when a browser repeats it with the cookies of the answer: a first call may start a session,
    * and its repetition then carries the session cookie.
@@ -52,12 +54,17 @@ export async function idempotencyKey(
   const keyOf = (cookies: readonly string[]): string => {
     const isKnown = data !== undefined || cookies.some((cookie) => valueOf(cookie).length >= SHORTEST_SECRET)
     const client = isKnown ? '' : clientKey(clientAddress.address)
-    return hash('sha256', JSON.stringify([id, sentKey, client, cookies, input, leading, files]), 'base64url')
+    return hashOf([id, sentKey, client, cookies, input, leading, files])
   }
   return {
+    content: hashOf([id, sentKey, input, leading, files]),
     sent: keyOf(sessionCookies(cookie)),
     repeated: (setCookies, now) => keyOf(sessionCookies(withCookies(cookie, setCookies, now))),
   }
+}
+
+function hashOf(parts: readonly unknown[]): string {
+  return hash('sha256', JSON.stringify(parts), 'base64url')
 }
 
 /** A `Cookie` header after a browser has stored cookies. */

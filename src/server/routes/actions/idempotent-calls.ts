@@ -56,7 +56,7 @@ const MOST_RESULT_BYTES = 1_048_576
  * answers in one turn of the event loop. As `Admission.turnWhenDue`.
  */
 export function createIdempotentCalls(
-  services: { readonly calls: IdempotencyStore; readonly sessions: Pick<SessionStore, 'read'> },
+  services: { readonly calls: IdempotencyStore; readonly sessions: Pick<SessionStore, 'stateOf'> },
   now: () => number,
   turn: (context: RequestContext) => Promise<void> | undefined = () => undefined,
 ): IdempotentCalls {
@@ -75,20 +75,20 @@ export function createIdempotentCalls(
       // It has run, but what came of it is lost.
       if (text === undefined) return 'running'
       const kept = JSON.parse(text) as KeptCall
-      const over = await endedSession(kept)
+      const states = await Promise.all((kept.sessions ?? []).map((id) => services.sessions.stateOf(id, now())))
+      const over = kept.sessions?.find((_, at) => states[at] === 'ended')
       if (over === undefined) {
         await turn(context)
-        return restore(kept, context)
+        return restore(
+          withoutCookies(kept, (_, at) => states[at] === 'rotated'),
+          context,
+        )
       }
       // Whoever signs out, and in again by the same form, wants a new session: the cookie of the former one opens nothing.
-      sent = `${sent} ${over}`
+      // One run for all repetitions, with and without that cookie. Only who has the outcome knows the session.
+      sent = `${key.content} ${over}`
     }
     return work()
-  }
-
-  async function endedSession({ sessions = [] }: KeptCall): Promise<string | undefined> {
-    for (const id of sessions) if ((await services.sessions.read(id, now())) === undefined) return id
-    return undefined
   }
 
   async function runNew(key: IdempotencyKey, work: () => Promise<FinishedCall>, context: RequestContext) {
@@ -166,17 +166,27 @@ async function keep({ outcome, revalidate }: FinishedCall, context: RequestConte
 function startedSessions({ audience, givenHeaders }: RequestContext): readonly string[] {
   const open = (audience.sessions?.lives ?? []).flatMap(({ kept }) => kept?.id ?? [])
   if (open.length === 0) return []
-  const set = (givenHeaders?.getSetCookie() ?? []).map((line) => {
-    const [pair = ''] = line.split(';', 1)
-    const at = pair.indexOf('=')
-    return storedSessionId(pair.slice(0, at), pair.slice(at + 1))
-  })
+  const set = (givenHeaders?.getSetCookie() ?? []).map(sessionOf)
   return open.filter((id) => set.includes(id))
 }
 
 async function restore(kept: KeptCall, context: RequestContext): Promise<FinishedCall> {
   append(kept.headers, context)
   return { outcome: await restoreOutcome(kept), revalidate: kept.revalidate }
+}
+
+/** Without the cookies of some sessions: a former id would end the session in its browser. */
+function withoutCookies(kept: KeptCall, isFormer: (id: string, at: number) => boolean): KeptCall {
+  const former = kept.sessions?.filter(isFormer) ?? []
+  if (former.length === 0) return kept
+  return { ...kept, headers: kept.headers.filter(([, line]) => !former.includes(sessionOf(line))) }
+}
+
+/** Id of the session, if the line sets the cookie of one. */
+function sessionOf(line: string): string {
+  const [pair = ''] = line.split(';', 1)
+  const at = pair.indexOf('=')
+  return storedSessionId(pair.slice(0, at), pair.slice(at + 1))
 }
 
 function append(headers: Iterable<readonly [string, string]>, context: RequestContext): void {
