@@ -133,6 +133,7 @@ export function startRouter(options: StartOptions): StartedRouter {
     key: () => history.shown || history.current.key,
     kind: () => (router.screen.fallback ?? router.screen.view.outcome)?.kind ?? '',
     marks: state.sessions,
+    hasActions,
     channel,
   })
   late?.then(

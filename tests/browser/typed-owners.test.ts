@@ -1,6 +1,7 @@
 /** What was typed, and the next user of the tab. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
+import { statusComplaint } from '../support/page-complaints.ts'
 import { clickLink, heading, hold } from '../support/router-page.ts'
 import {
   browserTest,
@@ -220,6 +221,32 @@ describe('a call that could not be sent', () => {
     await heading(page, 'Sign in')
     expect(await unsent(page).innerText()).not.toContain('It will be sent')
   })
+
+  for (const next of ['nobody', 'bob'] as const) {
+    browserTest(`that waits for its turn is not sent for ${next} without a question`, async ({ open }) => {
+      const page = await open({ allow: [...REFUSED.allow, statusComplaint(503)] })
+      await openComment(page, '/stored/comment', 'ann')
+      const refused: string[] = []
+      await page.route(/_action=/, async (route) => {
+        refused.push(route.request().url())
+        await route.fulfill({ status: 503, headers: { 'Retry-After': '3' } })
+      })
+      await page.getByRole('button', { name: 'Like' }).click()
+      await expect.poll(() => refused.length).toBe(1)
+      const other = await signOutElsewhere(page, '/stored/comment')
+      if (next === 'bob') {
+        await signIn(other, 'bob')
+        await heading(other, 'Comment of bob')
+        await heading(page, 'Comment of bob')
+        await page.waitForTimeout(4_000)
+        expect(await page.getByRole('status').filter({ hasText: 'was not sent' }).count()).toBe(0)
+      } else {
+        await unsent(page).waitFor()
+        expect(await unsent(page).innerText()).not.toContain('It will be sent')
+      }
+      expect(refused).toHaveLength(1)
+    })
+  }
 
   browserTest('is sent for a user who has signed out and in again, after a question', async ({ open }) => {
     const page = await open({ allow: [...REFUSED.allow, /ERR_INTERNET_DISCONNECTED/] })

@@ -97,7 +97,9 @@ test.for(['zstd', 'br', 'gzip'])('but none whose readers are faster than the com
   const { logs, read } = await site()
   // Eight of 12 MB are more than all that may wait.
   const answers = await Promise.all(Array.from({ length: 8 }, () => read('/file', { 'Accept-Encoding': encoding })))
+  // What waits for the compressor counts there: the last ones are sent without compression.
   const encodings = answers.map(({ headers }) => headers.find(([name]) => name === 'Content-Encoding')?.[1])
-  expect(encodings).toEqual(answers.map(() => encoding))
+  expect(encodings.slice(0, 5)).toEqual(encodings.slice(0, 5).map(() => encoding))
+  expect(answers.map(({ status, complete }) => [status, complete])).toEqual(answers.map(() => [200, true]))
   expect(logs.filter(({ refused }) => refused !== undefined)).toEqual([])
 })

@@ -82,6 +82,10 @@ interface Call extends CallSource {
   readonly id: string
   /** Whether a different user has signed in since it was made: what a former one has called is not sent for the next. */
   readonly isOthers: () => boolean
+  /** Whether its user has left since, by signing out or because a different one has signed in. */
+  readonly hasLeft: () => boolean
+  /** As in `Page`, when it was made; its own answers do not count. */
+  changes: number
   readonly args: readonly unknown[]
   /** What the control held whose change has called. */
   readonly held: string
@@ -112,8 +116,16 @@ export function createActionCalls(host: CallHost): CallAction {
       former.call.unsent.again()
       return former.result
     }
-    const { owner } = page
-    const call: Call = { id, args, isOthers: () => page.owner !== owner, held: heldBy(source), ...source }
+    const { owner, changes } = page
+    const call: Call = {
+      id,
+      args,
+      changes,
+      isOthers: () => page.owner !== owner,
+      hasLeft: () => page.changes !== call.changes,
+      held: heldBy(source),
+      ...source,
+    }
     const result = (last.get(id) ?? Promise.resolve()).then(() => performCall(host, call, page))
     const over = result.catch(() => undefined)
     last.set(id, over)
@@ -143,12 +155,11 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
   const before = router.leavingFor
   const { answered } = page
   const href = host.pageOf(began)
-  let { changes } = page
   /** What its own answer says of sessions does not concern it. */
   const learn: RouteRequestWorld['learn'] = (...news) => {
     const former = page.changes
     host.world.learn?.(...news)
-    changes += page.changes - former
+    call.changes += page.changes - former
   }
   let request: RouteRequest | 'taken back' | 'given up'
   try {
@@ -175,7 +186,7 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
   }
   page.answered += 1
   // Its user has left while the answer was on its way.
-  if (page.changes !== changes) {
+  if (call.hasLeft()) {
     router.forget(['/*'])
     return unchanged()
   }
@@ -254,11 +265,14 @@ async function send(
       const isOther = request.status === 409 || (request.status === 200 && reason === 'server' && host.outdated())
       isSent = failed === undefined || isOther
       if (isSent) return request
-      if (passing && host.online() && (await host.retry(attempt, retryAfterMs, signal))) continue
+      // Once its user has left, the visitor is asked.
+      const mayRetry = passing && host.online() && !call.hasLeft()
+      if (mayRetry && (await host.retry(attempt, retryAfterMs, signal)) && !call.hasLeft()) continue
+      if (call.isOthers()) return 'given up'
       if (signal.aborted) return 'taken back'
       if (!passing && reason !== 'offline') throw failed
       if (hasFile) host.progress(id, undefined)
-      call.unsent ??= await host.unsent({ id, madeAt, hasFile, form, by, label }).catch(() => {
+      call.unsent ??= await host.unsent({ id, madeAt, hasFile, form, by, label, isUncertain: call.hasLeft() }).catch(() => {
         throw failed
       })
       if (!(await call.unsent.ask(reason === 'offline' ? 'offline' : 'busy'))) return 'given up'

@@ -39,6 +39,8 @@ export interface MadeCall {
   readonly form: HTMLFormElement | undefined
   /** The text of the pressed element at that moment. */
   readonly label?: string | null | undefined
+  /** Whether its user has signed out since: then it is not sent again by itself. */
+  readonly isUncertain: boolean
 }
 
 /** An unsent call. */
@@ -120,7 +122,7 @@ class Entry {
   /** The form has been changed since. */
   edited = false
   /** The sessions of the browser have changed since. */
-  isUncertain = false
+  isUncertain: boolean
   /** The network is back. */
   back = false
   readonly #world: EntryWorld
@@ -130,6 +132,7 @@ class Entry {
 
   constructor(call: MadeCall, world: EntryWorld) {
     this.call = call
+    this.isUncertain = call.isUncertain
     this.#world = world
     this.row = world.bar.add({ again: () => this.#again(), cancel: () => this.#cancel() }, world.texts)
   }

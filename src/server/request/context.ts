@@ -15,9 +15,9 @@ import type { Secrets } from '../secrets/secrets.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
 import type { RandomText } from '../http/random-text.ts'
 import { clientKey } from '../http/client-key.ts'
-import type { Shares } from '../http/shares.ts'
 import { Audience } from './audience.ts'
 import type { AnswerPlace } from './answer-place.ts'
+import type { StreamEncoders } from './answer/stream-encoding.ts'
 import { RunningWork, type LeftWork } from './running-work.ts'
 import { RequestAborted } from './request-aborted.ts'
 import { RequestLoaderContext } from './loader-context.ts'
@@ -348,8 +348,7 @@ export interface RequestServices {
   readonly limits: RateLimits
   /** What is held for work of requests whose answer is over. */
   readonly leftWork: LeftWork
-  /** Memory of the compressors of streamed answers, in bytes; see `answer/stream-encoding.ts`. */
-  readonly encoders: Shares
+  readonly encoders: StreamEncoders
   /** Sessions kept on the server. */
   readonly sessions: SessionStore
   /** Defaults for how long browsers keep loaders' data. */

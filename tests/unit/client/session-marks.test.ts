@@ -133,12 +133,26 @@ test.for([
   expect(['/a', '/b', '/c'].map((href) => world.known.answerOf(href) !== undefined)).toEqual([false, false, true])
 })
 
-test('event streams and other tabs hear of a session only if it has become another, or is new', () => {
+const keeper = vi.hoisted(() => ({ learn: vi.fn<(marks: string, isCall?: boolean) => void>(), marks: '' }))
+vi.mock('../../../src/client/core/page/draft-keeper.ts', () => ({
+  keepDrafts({ marks }: { readonly marks: string }) {
+    keeper.marks = marks
+    return keeper
+  },
+}))
+
+/** A tab whose document was made for these sessions. */
+function tabOf(marks: string, kept: Readonly<Record<string, string>> = {}) {
   const document = Object.assign(new EventTarget(), { readyState: 'loading' })
   const channel = Object.assign(new EventTarget(), { postMessage: vi.fn<(text: string) => void>() })
-  const window = { document, addEventListener: () => undefined }
-  const parts = { window, channel, storage: undefined, marks: 'session:ann' }
-  const { learn } = createDraftStarter(parts as never)
+  const localStorage = { getItem: (key: string) => kept[key], setItem: vi.fn<(key: string, value: string) => void>() }
+  const window = { document, addEventListener: () => undefined, localStorage }
+  const parts = { window, channel, storage: undefined, marks, kind: () => '', hasActions: () => false }
+  return { ...createDraftStarter(parts as never), document, channel, localStorage }
+}
+
+test('event streams and other tabs hear of a session only if it has become another, or is new', () => {
+  const { learn, document, channel } = tabOf('session:ann')
   const heard = vi.fn<() => void>()
   const drops: unknown[] = []
   channel.addEventListener('message', ({ data }: Event & { data?: unknown }) => Array.isArray(data) && drops.push(data))
@@ -176,4 +190,44 @@ test('marks are the same text in whatever order their sessions were read', () =>
   ]
   expect(writeSessionMarks(new Map(marks))).toBe('admin:- session:AbC-_12345')
   expect(writeSessionMarks(new Map(marks.toReversed()))).toBe('admin:- session:AbC-_12345')
+})
+
+test('whose calls and typed text are is judged by all that was told, also before there was something to judge', async () => {
+  const { learn, channel } = tabOf('')
+  keeper.learn.mockClear()
+  channel.dispatchEvent(Object.assign(new Event('message'), { data: 'session:ann\nsession:-' }))
+  learn('session:bob')
+  await vi.waitUntil(() => keeper.learn.mock.calls.length === 2)
+  expect([keeper.marks, keeper.learn.mock.calls.map(([marks]) => marks)]).toEqual([
+    '',
+    ['session:ann\nsession:-', 'session:bob'],
+  ])
+})
+
+test('an answer that was asked for before a session became another tells nothing, but one to a call', () => {
+  const { learn, channel } = tabOf('session:ann')
+  const before = Date.now() - 1_000
+  channel.dispatchEvent(Object.assign(new Event('message'), { data: 'session:ann\nsession:-' }))
+  channel.postMessage.mockClear()
+  learn('session:ann', false, before)
+  expect(channel.postMessage).not.toHaveBeenCalled()
+  learn('session:bob', true, before)
+  expect(channel.postMessage.mock.calls).toEqual([['session:- \nsession:bob']])
+})
+
+test('a document that was asked for before a session became another is no news, and asks again', async () => {
+  const drops: unknown[] = []
+  const late = tabOf('session:ann', { 'millrace:changed': String(Date.now() + 1_000) })
+  late.channel.addEventListener('message', ({ data }: Event & { data?: unknown }) => drops.push(data))
+  await vi.waitUntil(() => drops.length > 0)
+  expect([drops, late.channel.postMessage.mock.calls]).toEqual([[['/*', true]], []])
+  expect(tabOf('session:ann', { 'millrace:changed': '1' }).channel.postMessage.mock.calls).toEqual([['\nsession:ann ']])
+})
+
+test('when a session became another is kept for documents that are still on their way', () => {
+  const { learn, localStorage } = tabOf('session:ann')
+  learn('session:ann admin:-')
+  expect(localStorage.setItem).not.toHaveBeenCalled()
+  learn('session:-')
+  expect(localStorage.setItem.mock.calls).toEqual([['millrace:changed', expect.stringMatching(/^\d{13}$/)]])
 })

@@ -98,7 +98,7 @@ export interface RouteRequestWorld {
   busy(milliseconds: number): void
   readonly journal: Pick<Journal, 'request'>
   /** An answer has told for which sessions it was made, as `session-marks.ts` has them. */
-  learn?(sessions: string | undefined, isCall: boolean): void
+  learn?(sessions: string | undefined, isCall: boolean, startedAt: number): void
 }
 
 /** Called during a request, in this order; after its end, only `changed`. */
@@ -241,7 +241,7 @@ function sinkOf(
         throw new RouteDataError('version')
       }
       request.head = head
-      learn?.(head.sessions, !!request.call)
+      learn?.(head.sessions, !!request.call, request.startedAt)
       const ready = listener.head(head)
       listener.changed()
       return ready

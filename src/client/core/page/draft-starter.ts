@@ -3,6 +3,7 @@ import type { Controls, DraftKeeper, DraftKeeperParts } from './drafts.ts'
 
 const STORAGE_KEY = 'millrace:drafts'
 const CHANGED_KEY = 'millrace:changed'
+const MAX_UNTOLD = 16
 const MAX_HEARD = 4096 // characters; marks of two dozen sessions, twice
 
 /**
@@ -12,6 +13,8 @@ const MAX_HEARD = 4096 // characters; marks of two dozen sessions, twice
 export function createDraftStarter(
   parts: Omit<DraftKeeperParts, 'name' | 'kind' | 'typed'> & {
     readonly kind: () => string
+    /** Whether the page on screen has actions: the next user must not send what a former one has called. */
+    readonly hasActions: () => boolean
     /** Between the tabs, which tell each other the marks that they learn, as texts. */
     readonly channel: BroadcastChannel
   },
@@ -19,7 +22,9 @@ export function createDraftStarter(
   const { window, storage, channel } = parts
   const { document } = window
   const typed: Controls = new WeakSet()
-  let marks = mergeMarks('', parts.marks)
+  const first = mergeMarks('', parts.marks)
+  let marks = first
+  let otherSince = 0
 
   /** Event streams and fetchers belong to a session. @param isOwn whether an answer to this tab has told them, and others receive them. */
   function know(news: string, isOwn?: boolean): void {
@@ -27,10 +32,11 @@ export function createDraftStarter(
     marks = mergeMarks(former, news)
     if (former === marks) return
     const isOther = !marks.startsWith(former)
+    if (isOther) otherSince = Date.now()
     document.dispatchEvent(new CustomEvent('millrace:session', { detail: isOther }))
     if (isOwn) {
       tell(former, news)
-      if (isOther) changedAt(window, Date.now())
+      if (isOther) changedAt(window, otherSince)
     }
     // What this tab holds is of a former session: as if another tab had dropped everything.
     else if (isOther) askAgain()
@@ -38,16 +44,28 @@ export function createDraftStarter(
   const askAgain = (): unknown => channel.dispatchEvent(new MessageEvent('message', { data: ['/*', true] }))
   let loading: Promise<void> | undefined
   let keeper: DraftKeeper | undefined
+  /** What the keeper hears once it has loaded: it knows whose calls and typed text are. */
+  const untold: Parameters<DraftKeeper['learn']>[] = []
 
   function load(): void {
     loading ??= import('./draft-keeper.ts').then(
-      ({ keepDrafts }) => void (keeper = keepDrafts({ ...parts, name: STORAGE_KEY, kind: parts.kind(), marks, typed })),
+      ({ keepDrafts }) => {
+        keeper = keepDrafts({ ...parts, name: STORAGE_KEY, kind: parts.kind(), marks: first, typed })
+        for (const news of untold.splice(0)) keeper.learn(...news)
+      },
       () => void (loading = undefined), // the next page, or key, tries again
     )
   }
 
+  function judge(...news: Parameters<DraftKeeper['learn']>): void {
+    if (keeper) return keeper.learn(...news)
+    if (!news[0] || untold.length > MAX_UNTOLD) return
+    untold.push(news)
+    load()
+  }
+
   function look(): void {
-    if (marks || document.querySelector('input,textarea,select')) load()
+    if (marks || parts.hasActions() || document.querySelector('input,textarea,select')) load()
   }
 
   document.addEventListener(
@@ -61,7 +79,7 @@ export function createDraftStarter(
   channel.addEventListener('message', ({ data }) => {
     if (typeof data !== 'string' || data.length > MAX_HEARD) return
     know(data.slice(data.indexOf('\n') + 1))
-    keeper?.learn(data)
+    judge(data)
   })
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
   const tell = (former: string, news: string): void => channel.postMessage(`${former}\n${news}`)
@@ -78,9 +96,11 @@ export function createDraftStarter(
       keeper?.arrived(kind, isTraversal)
       look()
     },
-    learn(news = marks, isCall) {
+    learn(news = marks, isCall, startedAt = Infinity) {
+      // What was asked for before is of the former session. What the visitor has called may have begun the next one.
+      if (!isCall && startedAt < otherSince) return
       know(news, true)
-      keeper?.learn(news, isCall)
+      judge(news, isCall)
     },
   }
 }

@@ -36,8 +36,9 @@ export interface DraftKeeper {
    * An answer has told for which sessions it was made.
    * @param marks as `session-marks.ts` has them; of another tab, what it knew before and a line break precede them.
    * @param isCall whether the visitor has called an action.
+   * @param startedAt when it was asked for, in milliseconds since the epoch. Default: it is the latest.
    */
-  learn(marks: string | undefined, isCall?: boolean): void
+  learn(marks: string | undefined, isCall?: boolean, startedAt?: number): void
 }
 
 /** What it is made of. */

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http'
-import { pipeline } from 'node:stream'
-import { createStreamEncoder, type Encoding } from '../../http/content-encoding.ts'
 import { GzipMember, type GzipStart } from '../../http/gzip-member.ts'
+import { compressedBody } from './compressed-body.ts'
+import type { StreamEncoding } from './stream-encoding.ts'
 
 /** More is compressed off the main thread: it takes half a millisecond and more. */
 const MOST_AT_ONCE_BYTES = 65_536
 
-/** Destination of a streamed answer's chunks. `write` sends every chunk at once: nothing is held back. */
+/** Destination of a streamed answer's chunks: nothing that was written waits for what follows. */
 export interface BodyStream {
   /** Whether the client keeps up; if `false`, wait for `onDrain`. */
   hasCapacity(): boolean
@@ -26,34 +26,8 @@ export interface BodyStream {
  * The body of an answer whose headers have been sent. With an encoding, each chunk is flushed through the compressor,
  * which is destroyed with the response.
  */
-export function createBodyStream(res: ServerResponse, encoding: Encoding | undefined): BodyStream {
-  if (encoding === undefined) return plainBody(res)
-  const { stream, flush } = createStreamEncoder(encoding)
-  pipeline(stream, res, () => stream.destroy())
-  const unread = (): number => stream.writableLength + stream.readableLength + res.writableLength
-  return {
-    hasCapacity: () => !stream.writableNeedDrain,
-    tellUnread(note) {
-      if (note === undefined) return
-      const tell = (): void => note(res.writableNeedDrain ? unread() : res.writableLength)
-      // The compressor stands still as long as the client does not read.
-      stream.on('pause', tell)
-      stream.on('end', tell)
-      res.on('drain', tell)
-      if (res.writableNeedDrain || stream.writableLength === 0) tell()
-    },
-    write(chunk) {
-      if (stream.destroyed) return
-      stream.write(chunk)
-      flush()
-    },
-    end: () => void stream.end(),
-    destroy() {
-      stream.destroy()
-      res.destroy()
-    },
-    onDrain: (listener) => void stream.on('drain', listener),
-  }
+export function createBodyStream(res: ServerResponse, encoding: StreamEncoding | undefined): BodyStream {
+  return encoding === undefined ? plainBody(res) : compressedBody(res, encoding)
 }
 
 /**

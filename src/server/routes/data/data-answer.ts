@@ -223,7 +223,7 @@ export class DataAnswer {
   #startBody({ status, headers }: Opening, caching: Caching): BodyStream {
     const encoding = takeStreamEncoding(this.#context)
     const all = dataHeaders(this.#context, caching).concat(headers)
-    if (encoding !== undefined) all.push('Content-Encoding', encoding)
+    if (encoding !== undefined) all.push('Content-Encoding', encoding.encoding)
     send(this.#context, status, all)
     return createBodyStream(this.#context.res, encoding)
   }

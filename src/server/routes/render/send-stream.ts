@@ -24,7 +24,7 @@ export function sendStream(live: LiveStream, parts: DocumentParts, context: Requ
   // It contains inline scripts and so a nonce.
   const caching = ofOneVisitor(takeCaching(parts, context), context)
   const headers = documentHeaders(parts, context, nonce, caching)
-  if (encoding !== undefined) headers.push('Content-Encoding', encoding)
+  if (encoding !== undefined) headers.push('Content-Encoding', encoding.encoding)
   const jsonLd = jsonLdTags(metadata)
   send(context, parts.status, headers)
   if (req.method === 'HEAD') {

@@ -52,7 +52,7 @@ export async function sendResponse(
   const encoding = compressible ? takeStreamEncoding(context) : undefined
   if (compressible) headers.push('Vary', 'Accept-Encoding')
   if (encoding !== undefined) {
-    headers.push('Content-Encoding', encoding)
+    headers.push('Content-Encoding', encoding.encoding)
     dropHeader(headers, 'content-length')
   }
   headers.push(...resourceCaching(response, context))
