@@ -24,7 +24,7 @@ import { createAfterwards } from './request/answer/afterwards.ts'
 import { sharedIdempotencyStore, sharedRateLimits, watchSharedStore } from './stores/shared-first.ts'
 import type { RequestServices } from './request/context.ts'
 import { createLeftWork } from './request/running-work.ts'
-import { createStreamEncoders } from './request/answer/stream-encoding.ts'
+import { createStreamEncoders } from './http/stream-encoders.ts'
 import { limitAccess } from './request/limit-access.ts'
 import { failClosed } from './request/session-access.ts'
 

@@ -272,9 +272,11 @@ async function send(
       if (signal.aborted) return 'taken back'
       if (!passing && reason !== 'offline') throw failed
       if (hasFile) host.progress(id, undefined)
-      call.unsent ??= await host.unsent({ id, madeAt, hasFile, form, by, label, isUncertain: call.hasLeft() }).catch(() => {
-        throw failed
-      })
+      call.unsent ??= await host
+        .unsent({ id, madeAt, hasFile, form, by, label, isUncertain: call.hasLeft() })
+        .catch(() => {
+          throw failed
+        })
       if (!(await call.unsent.ask(reason === 'offline' ? 'offline' : 'busy'))) return 'given up'
       attempt = -1
     }

@@ -6,7 +6,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { expect, test, vi } from 'vitest'
 import { ENCODINGS, type Encoding } from '../../../src/server/http/content-encoding.ts'
 import { createByteTurns } from '../../../src/server/http/byte-turns.ts'
-import { createBodyStream } from '../../../src/server/request/answer/body-stream.ts'
+import { createBodyStream } from '../../../src/server/request/answer/create-body-stream.ts'
 import type { StreamEncoding } from '../../../src/server/request/answer/stream-encoding.ts'
 
 const LARGE = randomBytes(2_000_000)

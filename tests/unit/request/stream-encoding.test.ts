@@ -1,7 +1,8 @@
 /** Memory of the compressors of streamed answers: bounded, and shared between clients. */
 import { expect, test } from 'vitest'
 import { ENCODINGS, STREAM_ENCODER_BYTES } from '../../../src/server/http/content-encoding.ts'
-import { createStreamEncoders, takeStreamEncoding } from '../../../src/server/request/answer/stream-encoding.ts'
+import { createStreamEncoders } from '../../../src/server/http/stream-encoders.ts'
+import { takeStreamEncoding } from '../../../src/server/request/answer/stream-encoding.ts'
 
 type StreamedRequest = Parameters<typeof takeStreamEncoding>[0]
 

@@ -1,7 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import { GzipMember, type GzipStart } from '../../http/gzip-member.ts'
-import { compressedBody } from './compressed-body.ts'
-import type { StreamEncoding } from './stream-encoding.ts'
 
 /** More is compressed off the main thread: it takes half a millisecond and more. */
 const MOST_AT_ONCE_BYTES = 65_536
@@ -20,14 +18,6 @@ export interface BodyStream {
    * that was written before is compressed or the client is behind. Bytes that wait for the compressor alone do not count.
    */
   tellUnread(note: ((bytes: number) => void) | undefined): void
-}
-
-/**
- * The body of an answer whose headers have been sent. With an encoding, each chunk is flushed through the compressor,
- * which is destroyed with the response.
- */
-export function createBodyStream(res: ServerResponse, encoding: StreamEncoding | undefined): BodyStream {
-  return encoding === undefined ? plainBody(res) : compressedBody(res, encoding)
 }
 
 /**
@@ -83,7 +73,8 @@ export function continueGzip(res: ServerResponse, start: GzipStart): BodyStream 
   }
 }
 
-function plainBody(res: ServerResponse): BodyStream {
+/** Without an encoding. */
+export function plainBody(res: ServerResponse): BodyStream {
   let tell: (() => void) | undefined
   return {
     hasCapacity: () => !res.writableNeedDrain,

@@ -1,6 +1,6 @@
 import type { StoredShell } from '../../stores/cache/stored-shell.ts'
 import type { HeaderList } from '../../http/header-list.ts'
-import { continueGzip, createBodyStream } from '../../request/answer/body-stream.ts'
+import { continueGzip, plainBody } from '../../request/answer/body-stream.ts'
 import { privateCaching } from '../../request/answer/caching.ts'
 import { send } from '../../request/answer/send.ts'
 import type { RequestContext } from '../../request/context.ts'
@@ -41,7 +41,7 @@ export function sendShell(shell: StoredShell, parts: ShellParts, context: Reques
   // Headers, shell and what is ready now are one write.
   res.cork()
   process.nextTick(() => res.uncork())
-  const body = gzip === undefined ? createBodyStream(res, undefined) : continueGzip(res, gzip)
+  const body = gzip === undefined ? plainBody(res) : continueGzip(res, gzip)
   const sink = new DocumentSink(
     body,
     { head: '', tail: () => '', before: inserted.take, ended: () => body.tellUnread(context.place.noteUnread) },

@@ -1,7 +1,7 @@
 import { withBasePath } from '../../../shared/base-path.ts'
 import { escapeHtml } from '../../../shared/escape-html.ts'
 import type { PageTexts } from '../../../shared/texts.ts'
-import { createBodyStream } from '../../request/answer/body-stream.ts'
+import { createBodyStream } from '../../request/answer/create-body-stream.ts'
 import { titleOf } from '../../request/answer/constant-page.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import { judgeThrown, type JudgedThrown } from '../../request/answer/judge-thrown.ts'

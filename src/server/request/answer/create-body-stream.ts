@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { createStreamEncoder } from '../../http/content-encoding.ts'
-import type { BodyStream } from './body-stream.ts'
+import { plainBody, type BodyStream } from './body-stream.ts'
 import type { StreamEncoding } from './stream-encoding.ts'
 
 /** What is compressed in one turn: a millisecond or two. */
@@ -14,10 +14,18 @@ interface Piece {
 }
 
 /**
- * As `createBodyStream`, with an encoding. Pieces wait for a turn, and a client that has read its answers so far: one that
+ * The body of an answer whose headers have been sent. With an encoding, each chunk is flushed through the compressor,
+ * which is destroyed with the response.
+ */
+export function createBodyStream(res: ServerResponse, encoding: StreamEncoding | undefined): BodyStream {
+  return encoding === undefined ? plainBody(res) : compressedBody(res, encoding)
+}
+
+/**
+ * Pieces wait for a turn, and a client that has read its answers so far: one that
  * does not read keeps no turn from others.
  */
-export function compressedBody(res: ServerResponse, { encoding, run, hold }: StreamEncoding): BodyStream {
+function compressedBody(res: ServerResponse, { encoding, run, hold }: StreamEncoding): BodyStream {
   const { stream, flush } = createStreamEncoder(encoding)
   const pieces: Piece[] = []
   const drained: (() => void)[] = []
