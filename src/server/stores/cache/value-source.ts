@@ -46,7 +46,7 @@ export class ValueSource {
   /** Bound: one entry per value with a waiting caller. */
   readonly #pending = new Map<string, PendingValue>()
   readonly #refreshes = createShares({ most: () => MOST_REFRESHES, halves: true })
-  /** All who have waited for a value go on with a copy of their own. */
+  /** All who have waited for a value go on with a copy of their own, and who has made one writes and reads its text. */
   readonly #waiters = createWaiterTurns()
 
   constructor(parts: ValueSourceParts) {
@@ -130,12 +130,15 @@ export class ValueSource {
     return value
   }
 
-  async #make({ name, tags, freshMs: asked, staleMs, read }: NamedCall, since: number): Promise<MemoryValue> {
+  async #make(call: NamedCall, since: number): Promise<MemoryValue> {
+    const { name, tags, freshMs: asked, staleMs, read } = call
     const scope: ReadScope = { name, parent: currentReadScope(), tags: new Set(tags), ofStale: false }
     try {
       const made = await limitedRead(name, (args) => withReadScope(scope, () => read(args)))
-      this.counts.made += 1
       const madeAt = this.#parts.now()
+      // Hundreds may be made at the same moment, by one query to a database.
+      await this.#waiters.take(clientOf(call))
+      this.counts.made += 1
       const { ofStale } = scope
       const freshMs = ofStale ? Math.min(asked, FRESH_OF_STALE_MS) : asked
       const text = valueToText(name, made)
