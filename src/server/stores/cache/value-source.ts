@@ -46,7 +46,7 @@ export class ValueSource {
   /** Bound: one entry per value with a waiting caller. */
   readonly #pending = new Map<string, PendingValue>()
   readonly #refreshes = createShares({ most: () => MOST_REFRESHES, halves: true })
-  /** All who have waited for a value go on with a copy of their own, and who has made one writes and reads its text. */
+  /** All who have waited for a value go on with a copy of their own, and who has made one reads its text. */
   readonly #waiters = createWaiterTurns()
 
   constructor(parts: ValueSourceParts) {
@@ -134,14 +134,16 @@ export class ValueSource {
     const { name, tags, freshMs: asked, staleMs, read } = call
     const scope: ReadScope = { name, parent: currentReadScope(), tags: new Set(tags), ofStale: false }
     try {
-      const made = await limitedRead(name, (args) => withReadScope(scope, () => read(args)))
-      const madeAt = this.#parts.now()
-      // Hundreds may be made at the same moment, by one query to a database.
-      await this.#waiters.take(clientOf(call))
+      // Not the value: it takes several times the memory of its text, and would be kept while this waits for its turn.
+      const text = await limitedRead(name, (args) => withReadScope(scope, () => read(args))).then((made) =>
+        valueToText(name, made),
+      )
       this.counts.made += 1
+      const madeAt = this.#parts.now()
       const { ofStale } = scope
       const freshMs = ofStale ? Math.min(asked, FRESH_OF_STALE_MS) : asked
-      const text = valueToText(name, made)
+      // Hundreds may be made at the same moment, by one query to a database.
+      await this.#waiters.take(clientOf(call))
       return { text, tags: [...scope.tags], madeAt, freshMs, staleMs, ofStale, since, isOwn: true, retryAt: 0 }
     } catch (thrown) {
       this.counts.failed += 1
