@@ -86,7 +86,7 @@ export function startRouter(options: StartOptions): StartedRouter {
   const here = hrefOf(location)
   // After Back, the address bar may already be at another page's entry.
   if (here === first.href) history.settle()
-  const channel = new BroadcastChannel(CHANNEL)
+  const channel = openChannel()
   const broadcast = joinTabs(window, channel, () => started)
   const leave = (href: string, kind: NavigationKind): void =>
     loadDocument(window, withBasePath(href), kind === 'push' ? 'assign' : kind === 'replace' ? kind : 'reload', drafts)
@@ -304,6 +304,15 @@ function createFallbackHost(modules: ModuleCache, code: RouteCode, router: Route
       await undefined
       if (visit === router.screen.visit) router.fallBack(shape.outcome)
     },
+  }
+}
+
+/** A channel to the other tabs; to none if the browser forbids it, which it does by throwing. */
+function openChannel(): BroadcastChannel {
+  try {
+    return new BroadcastChannel(CHANNEL)
+  } catch {
+    return Object.assign(new EventTarget(), { postMessage: () => undefined }) as unknown as BroadcastChannel
   }
 }
 

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import { basePath } from '../shared/base-path.ts'
 import { createAppParts, type AppParts, type CreateAppOptions } from './app-parts.ts'
 import { messageClassesOf, type MessageClasses } from './http/express-messages.ts'
+import { joinSmallChunks } from './http/body/join-small-chunks.ts'
 import { inOrder } from './http/in-order.ts'
 import { createAppLife, type AppLife } from './process/app-life.ts'
 import type { ServerCaches } from './process/metrics/cache-metrics.ts'
@@ -148,6 +149,10 @@ function runtimeHandlers(
   const { buildId } = manifest
   const queue = createRequestQueue(config)
   return [
+    (req, _res, next) => {
+      joinSmallChunks(req)
+      next()
+    },
     queue.oneAtATime,
     openRequest({ ...parts, buildId, trustProxy: config.trustProxy, observe, telemetry }),
     queue.longHeads,

@@ -1,4 +1,4 @@
-/** `request.formData()` of a handler, which is the platform's own and has no bound of its own. */
+/** `request.formData()` of a handler, with the bounds of forms. */
 import request from 'supertest'
 import { expect, test } from 'vitest'
 import type { HandlerArgs } from '../../src/server/api/loader-types.ts'

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { joinSmallChunks } from '../http/body/join-small-chunks.ts'
 
 /** The answer to the latest request of a connection. */
 const LATEST = Symbol('millrace.latest-answer')
@@ -31,8 +32,10 @@ export function limitConnections(server: Server): void {
   })
 }
 
-function remember({ socket }: IncomingMessage, res: ServerResponse): void {
-  ;(socket as TrackedConnection)[LATEST] = res
+function remember(req: IncomingMessage, res: ServerResponse): void {
+  ;(req.socket as TrackedConnection)[LATEST] = res
+  // Before a host's own middleware.
+  joinSmallChunks(req)
 }
 
 /**

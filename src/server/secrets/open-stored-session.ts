@@ -206,7 +206,12 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
       known = latest
     }
     await this.#end(kept)
-    return this.#refuse()
+    const sessions = await store.list(former.user, rules.now())
+    const isRotated = sessions.some((one) => firstIdOf(one) === firstIdOf(former))
+    if (!isRotated) return this.#refuse()
+    // Another request of this browser has given it a new id: the browser has that cookie, or is about to get it.
+    this.#forget()
+    throw new RefusalSignal('unauthorized')
   }
 
   async #checked(kept: KeptSession): Promise<Current<Data>> {

@@ -168,7 +168,7 @@ test('event streams and other tabs hear of a session only if it has become anoth
   channel.dispatchEvent(Object.assign(new Event('message'), { data: '\nbasket:one' }))
   expect(heard).toHaveBeenCalledTimes(5)
   // One that is only new was read by nothing here.
-  expect(drops).toEqual([['/*', true]])
+  expect(drops).toEqual([['/*', false]])
 })
 
 test('marks of sessions in cookies are behind the others', () => {
@@ -217,7 +217,7 @@ test('an answer that was asked for before a session became another tells nothing
 
 test('a document that was asked for before a session became another is no news, and asks again', async () => {
   const drops: unknown[] = []
-  const late = tabOf('session:ann', { 'millrace:changed': String(Date.now() + 1_000) })
+  const late = tabOf('session:ann', { 'millrace:changed': String(Date.now() - 1) })
   late.channel.addEventListener('message', ({ data }: Event & { data?: unknown }) => drops.push(data))
   await vi.waitUntil(() => drops.length > 0)
   expect([drops, late.channel.postMessage.mock.calls]).toEqual([[['/*', true]], []])
@@ -230,4 +230,29 @@ test('when a session became another is kept for documents that are still on thei
   expect(localStorage.setItem).not.toHaveBeenCalled()
   learn('session:-')
   expect(localStorage.setItem.mock.calls).toEqual([['millrace:changed', expect.stringMatching(/^\d{13}$/)]])
+})
+
+test.for([
+  ['session:one.u1', 'session:two.u1', undefined],
+  ['session:one.u1.v1', 'session:two.u2.v1', undefined],
+  ['~light:+.u1', '~light:+.u1', undefined],
+  ['session:-', 'session:two.u1', false],
+  ['session:one.u1', 'session:two.u2', true],
+  ['session:one.u1', 'session:-', true],
+  ['~basket:one', '~basket:two', true],
+  ['session:one.u1 admin:-', 'session:two.u1 admin:three.w', false],
+] as const)('a session with a new id is the same if a user is: %s, %s', ([former, news, told]) => {
+  const { channel } = tabOf(former)
+  const drops: unknown[] = []
+  channel.addEventListener(
+    'message',
+    ({ data }: Event & { data?: unknown }) => Array.isArray(data) && drops.push(data[1]),
+  )
+  channel.dispatchEvent(Object.assign(new Event('message'), { data: `${former}\n${news}` }))
+  expect(drops[0]).toBe(told)
+})
+
+test('a time that lies ahead is none: the clock was wrong', () => {
+  const { channel } = tabOf('session:ann', { 'millrace:changed': String(Date.now() + 3_600_000) })
+  expect(channel.postMessage).toHaveBeenCalled()
 })

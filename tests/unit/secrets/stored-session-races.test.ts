@@ -219,3 +219,15 @@ test.each(['start', 'end'] as const)('a new id keeps what another request has se
   take(thief, rotated)
   expect((await open(thief)).data).toEqual({ user: 'ann', role: 'guest' })
 })
+
+test('of two new ids at once, the one that loses leaves the cookie of the other to the browser', async () => {
+  const { before, owner, thief, open, take, isSignedIn } = await signedInTwice()
+  // A user has a bound of sessions.
+  await (await open(owner)).clear()
+  const [won, lost] = [await open(thief), await open(thief)]
+  before.end = () => won.rotate()
+  await expect(lost.rotate()).rejects.toThrow(RefusalSignal)
+  take(thief, won)
+  take(thief, lost)
+  expect(await isSignedIn(thief)).toBe(true)
+})

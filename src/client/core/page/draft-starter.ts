@@ -4,6 +4,7 @@ import type { Controls, DraftKeeper, DraftKeeperParts } from './drafts.ts'
 const STORAGE_KEY = 'millrace:drafts'
 const CHANGED_KEY = 'millrace:changed'
 const MAX_UNTOLD = 16
+const MARK = /(\S+?):([^ ~.]+)([^ ~]*)/g // as in `session-marks.ts`
 const MAX_HEARD = 4096 // characters; marks of two dozen sessions, twice
 
 /**
@@ -31,7 +32,7 @@ export function createDraftStarter(
     const former = marks
     marks = mergeMarks(former, news)
     if (former === marks) return
-    const isOther = !marks.startsWith(former)
+    const [isOther, isFormer] = changesOf(former, marks)
     if (isOther) otherSince = Date.now()
     document.dispatchEvent(new CustomEvent('millrace:session', { detail: isOther }))
     if (isOwn) {
@@ -39,9 +40,10 @@ export function createDraftStarter(
       if (isOther) changedAt(window, otherSince)
     }
     // What this tab holds is of a former session: as if another tab had dropped everything.
-    else if (isOther) askAgain()
+    else if (isOther) askAgain(isFormer)
   }
-  const askAgain = (): unknown => channel.dispatchEvent(new MessageEvent('message', { data: ['/*', true] }))
+  const askAgain = (isFormer: boolean): unknown =>
+    channel.dispatchEvent(new MessageEvent('message', { data: ['/*', isFormer] }))
   let loading: Promise<void> | undefined
   let keeper: DraftKeeper | undefined
   /** What the keeper hears once it has loaded: it knows whose calls and typed text are. */
@@ -84,7 +86,8 @@ export function createDraftStarter(
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
   const tell = (former: string, news: string): void => channel.postMessage(`${former}\n${news}`)
   // A document that was asked for before a session became another may arrive after it. It is no news then.
-  if (changedAt(window) > Date.now() - performance.now()) setTimeout(askAgain)
+  const changed = changedAt(window)
+  if (changed > Date.now() - performance.now() && changed <= Date.now()) setTimeout(askAgain, 0, true)
   else if (marks) tell('', marks)
   if (storage?.getItem(STORAGE_KEY)) load()
   else if (document.readyState === 'complete') look()
@@ -103,6 +106,27 @@ export function createDraftStarter(
       judge(news, isCall)
     },
   }
+}
+
+/**
+ * Whether a session has become another, and whether it was one of a user who is not in it any more. A session that gets a
+ * new id, with a user in common, is the same.
+ */
+function changesOf(former: string, marks: string): readonly [isOther: boolean, isFormer: boolean] {
+  const sessions = new Map(Array.from(marks.matchAll(MARK), ([, name, id, users]) => [name, { id, users }]))
+  let isOther = false
+  let isFormer = false
+  for (const [, name, id, users = ''] of former.matchAll(MARK)) {
+    const now = sessions.get(name)
+    const isSame = users
+      .split('.')
+      .slice(1)
+      .some((user) => now?.users?.split('.').includes(user))
+    if (isSame || (id === now?.id && users === now?.users)) continue
+    isOther = true
+    isFormer ||= id !== '-'
+  }
+  return [isOther, isFormer]
 }
 
 /** When a session has last become another in any tab, also in one that is closed. 0 if the browser does not keep it. */

@@ -24,7 +24,7 @@ interface MultipartForm {
  */
 export async function holdForm(
   parts: PartReader,
-  { files, fileBytes }: BodyLimits,
+  { files, fileBytes }: Pick<BodyLimits, 'files' | 'fileBytes'>,
   over?: BodyError,
 ): Promise<FormField[]> {
   const fields: FormField[] = []
