@@ -97,6 +97,6 @@ export function joinSmallChunks(req: IncomingMessage): void {
 /** As Node has it for what its parser refuses: `process/limit-connections.ts` answers. */
 function refuse({ socket }: IncomingMessage): void {
   const { server } = socket as { readonly server?: EventEmitter }
-  const isAnswered = server?.emit('clientError', new Error('A body in too many small chunks'), socket) ?? false
+  const isAnswered = server?.emit('clientError', Object.assign(new Error(), { code: 'HPE_INVALID_CHUNK_SIZE' }), socket) ?? false
   if (!isAnswered) socket.resetAndDestroy()
 }
