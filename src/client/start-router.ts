@@ -80,7 +80,7 @@ export function startRouter(options: StartOptions): StartedRouter {
   const { location } = window
   const parts = createParts(options, {
     learn: (...news) => drafts.learn(...news),
-    mixed: () => router.catchUp('stale', true),
+    mixed: () => router.catchUp(),
   })
   const { known, code, history, prefetcher, storage } = parts
   const here = hrefOf(location)
