@@ -111,16 +111,18 @@ async function readForm(request: Request, reading: BodyReading): Promise<FormDat
   reading.isForm = true
   const { kind, boundary = '' } = readBodyType(contentType) ?? {}
   const form = new FormData()
+  // Throws if the handler has read the body before, which is no fault of the visitor.
+  const response = new Response(request.body)
   const fields =
     kind === 'multipart'
-      ? await holdForm(createPartReader(sourceOf(request), boundary), { files: MAX_PARTS, fileBytes: Infinity })
-      : readUrlencoded(await new Response(request.body).text())
+      ? await holdForm(createPartReader(sourceOf(response), boundary), { files: MAX_PARTS, fileBytes: Infinity })
+      : readUrlencoded(await response.text())
   for (const [name, value] of fields) form.append(name, value)
   return form
 }
 
 /** Not the platform's parser: it reads heads of any length, byte by byte, and a megabyte of `+` takes half a second. */
-function sourceOf({ body }: Request): BodySource {
+function sourceOf({ body }: Response): BodySource {
   const reader = body?.getReader()
   return {
     async read() {

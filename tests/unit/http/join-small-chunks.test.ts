@@ -92,6 +92,19 @@ test('small packets of a long body are joined, and reach their reader', async ()
   expect(buffersOf(req)).toBeLessThan(300)
 })
 
+test('a body that is refused is never taken for a whole one', async () => {
+  const { socket, arrived } = await world()
+  socket.write(`${HEAD}${chunk('y').repeat(40_000)}0\r\n\r\n`)
+  const ended = vi.fn<() => void>()
+  const req = await arrived
+  req
+    .on('end', ended)
+    .on('error', () => undefined)
+    .resume()
+  await new Promise((resolve) => req.once('close', resolve))
+  expect(ended).not.toHaveBeenCalled()
+})
+
 test('a connection with thousands of chunks of a few bytes is destroyed', async () => {
   const { socket, arrived } = await world()
   socket.write(HEAD + chunk('y').repeat(40_000))

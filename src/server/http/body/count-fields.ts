@@ -3,7 +3,7 @@ import { BodyError, overLimit } from './body-error.ts'
 import { boundaryOf } from './body-kind.ts'
 import { MAX_FIELDS, MAX_PARTS } from './body-limits.ts'
 
-/** Counts the fields of a form while its bytes are read, for a parser that has no bound of its own. */
+/** Counts the fields of a form while its bytes are read: before a parser keeps them, and empty ones, too. */
 export interface FieldCount {
   /**
    * What is counted, for the parser; `undefined` if it is no form. In the visitor's own `Content-Type`, with quotes,
@@ -17,8 +17,7 @@ export interface FieldCount {
 }
 
 /**
- * Begins at the first byte. `Request.formData()` takes seconds for half a million names in one megabyte: Node's
- * `URLSearchParams` needs quadratic time for names without a value.
+ * Begins at the first byte.
  * @param contentType only what can be read in one way: of a list, parsers take different members.
  */
 export function countFields(contentType: string | undefined): FieldCount {

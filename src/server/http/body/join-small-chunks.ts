@@ -73,15 +73,17 @@ export function joinSmallChunks(req: IncomingMessage): void {
   }
 
   target.push = (chunk, encoding) => {
+    // Not even its end: what has come so far would be taken for all of it.
+    if (isRefused || req.destroyed) return false
     if (chunk === null) {
       passOn()
       return push(null)
     }
-    if (isRefused || req.destroyed) return false
     chunks += 1
     bytes += chunk.length
     if (chunks > FREE_CHUNKS && bytes < chunks * LEAST_CHUNK_BYTES) {
       isRefused = true
+      first = joined = undefined
       refuse(req)
       return false
     }
@@ -97,6 +99,7 @@ export function joinSmallChunks(req: IncomingMessage): void {
 /** As Node has it for what its parser refuses: `process/limit-connections.ts` answers. */
 function refuse({ socket }: IncomingMessage): void {
   const { server } = socket as { readonly server?: EventEmitter }
-  const isAnswered = server?.emit('clientError', Object.assign(new Error(), { code: 'HPE_INVALID_CHUNK_SIZE' }), socket) ?? false
+  const isAnswered =
+    server?.emit('clientError', Object.assign(new Error(), { code: 'HPE_INVALID_CHUNK_SIZE' }), socket) ?? false
   if (!isAnswered) socket.resetAndDestroy()
 }
