@@ -1,6 +1,6 @@
 import { startTransition, useDeferredValue, type ComponentType, type ReactNode } from 'react'
 import { hydrateRoot, type ReactFormState, type Root } from 'react-dom/client'
-import { withoutBasePath } from '../shared/base-path.ts'
+import { withBasePath, withoutBasePath } from '../shared/base-path.ts'
 import { controlFlowOf } from '../shared/control-flow.ts'
 import type { BrowserTextsOf, SayTexts } from '../shared/texts.ts'
 import { connectActions } from './actions/action-reference.ts'
@@ -108,7 +108,12 @@ export async function hydrate({ routes, document: Document, texts }: HydrateOpti
       ...state.react,
       formState: (posted ?? null) as ReactFormState | null,
       onCaughtError: told('caught', console.error),
-      onUncaughtError: told('uncaught', reportError),
+      onUncaughtError(...failure) {
+        told('uncaught', reportError)(...failure)
+        // React has taken everything away. The document of a page may work where its commit has failed.
+        const { pending, screen } = router
+        if (pending ?? screen.visit) location.assign(withBasePath((pending ?? screen).href))
+      },
       onRecoverableError: told('recoverable', reportError),
     })
   })

@@ -19,13 +19,12 @@ export function createLazyRouter(
   texts?: ReturnType<SayTexts>,
 ): HostedRouter {
   const { document, history, location } = window
-  const changes: RouterListeners['changes'] = new Set()
-  const navigations: RouterListeners['navigations'] = new Set()
-  const blockers: RouterListeners['blockers'] = new Set()
+  const listeners: RouterListeners = { changes: new Set(), navigations: new Set(), blockers: new Set() }
+  const { changes, navigations, blockers } = listeners
   let started: Promise<void> | undefined
 
   function start(): Promise<void> {
-    started ??= load({ changes, navigations, blockers }).then(
+    started ??= load(listeners).then(
       (router) => {
         Object.defineProperties(handle, Object.getOwnPropertyDescriptors(router))
         for (const listener of changes) listener()
@@ -52,7 +51,7 @@ export function createLazyRouter(
   }
 
   function beforeUnload(event: BeforeUnloadEvent): void {
-    if ([...blockers].some((asks) => asks({ href: undefined }))) event.preventDefault()
+    if (!listeners.unasked && [...blockers].some((asks) => asks({ href: undefined }))) event.preventDefault()
   }
 
   const handle: HostedRouter = {

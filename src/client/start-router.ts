@@ -134,6 +134,7 @@ export function startRouter(options: StartOptions): StartedRouter {
     kind: () => (router.screen.fallback ?? router.screen.view.outcome)?.kind ?? '',
     marks: state.sessions,
     hasActions,
+    isFromCache: isFromCache(window),
     channel,
   })
   late?.then(
@@ -283,13 +284,17 @@ function preloadErrorPages(code: RouteCode, { chain }: RouteView): void {
 function followBrowser(window: StartOptions['window'], router: RouterCore): void {
   window.addEventListener('online', () => router.setOnline(true))
   window.addEventListener('offline', () => router.setOnline(false))
-  // On Back, the browser takes a document from its cache, however old, without a request.
-  const [load] = window.performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
-  if (load?.type === 'back_forward' && load.transferSize === 0) router.forget(['/*'])
+  if (isFromCache(window)) router.forget(['/*'])
   // Leaving for another document cancels the previous click: it must not replace the page on return.
   window.addEventListener('pagehide', router.giveUp)
   // A page that the browser has kept as it was has old data too.
   window.addEventListener('pageshow', (event) => event.persisted && router.forget(['/*']))
+}
+
+/** On Back, the browser takes a document from its cache, however old, without a request. */
+function isFromCache({ performance }: StartOptions['window']): boolean {
+  const [load] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+  return load?.type === 'back_forward' && load.transferSize === 0
 }
 
 function createFallbackHost(modules: ModuleCache, code: RouteCode, router: RouterCore): FallbackHost {
@@ -346,7 +351,7 @@ function joinTabs(
     }
     const older = [...pending].filter(([target, at]) => drop([target], at))
     pending.clear()
-    if (older.length > 0) void catchUp('stale', isOther === true)
+    if (older.length > 0) void catchUp()
   }
   channel.addEventListener('message', ({ data }) => {
     if (!Array.isArray(data)) return

@@ -147,14 +147,15 @@ function runtimeHandlers(
 ): RequestHandler[] {
   const { admission, calls, config, manifest, outgoing, policyReports, reports, visitorLimits } = parts
   const { buildId } = manifest
-  const queue = createRequestQueue(config)
+  const { trustProxy } = config
+  const queue = createRequestQueue({ trustProxy, addressOf: (req) => parts.judge(req).clientAddress.address })
   return [
     (req, _res, next) => {
       joinSmallChunks(req)
       next()
     },
     queue.oneAtATime,
-    openRequest({ ...parts, buildId, trustProxy: config.trustProxy, observe, telemetry }),
+    openRequest({ ...parts, buildId, trustProxy, observe, telemetry }),
     queue.longHeads,
     ...(policyReports === undefined ? [] : [createPolicyRelay(policyReports)]),
     reports.relay,

@@ -18,7 +18,7 @@ import { onEndSignals } from './process/end-signals.ts'
 import { limitConnections } from './process/limit-connections.ts'
 import { gatherLines } from './process/gathered-log.ts'
 import { watchLoad } from './request/admission/load-watch.ts'
-import { SERVER_OPTIONS, setServerLimits } from './process/server-limits.ts'
+import { BACKLOG, SERVER_OPTIONS, setServerLimits } from './process/server-limits.ts'
 import { warmUp, warmUpPrivately } from './process/warm-up.ts'
 import type { ServerProcess } from './process/server-process.ts'
 import { shareConnections } from './process/share-connections.ts'
@@ -207,7 +207,7 @@ async function listenAlone(running: Running): Promise<void> {
   const { self, app, server, metrics } = running
   const { config, announce } = self
   if (metrics !== undefined) await openMetrics(self, () => metrics.registry.metrics(), app.log)
-  server.listen(config.port, config.host, () => {
+  server.listen({ port: config.port, host: config.host, backlog: BACKLOG }, () => {
     const { port } = server.address() as AddressInfo
     void warmUp(app, port, config, app.log).finally(() => {
       if (app.readiness.state() === 'draining') return
@@ -224,7 +224,7 @@ async function listenAsWorker(running: Running, { link }: Membership): Promise<v
   await warmUpPrivately(app, server, config, app.log)
   if (app.readiness.state() === 'draining') return
   watchServing(running)
-  server.listen(config.port, config.host, () => {
+  server.listen({ port: config.port, host: config.host, backlog: BACKLOG }, () => {
     const { port } = server.address() as AddressInfo
     destination.flushSync()
     link.tell({ kind: 'ready', port })

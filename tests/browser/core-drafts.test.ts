@@ -19,6 +19,8 @@ const keeper = keepDrafts({
   key: () => stack.shown,
   kind: '',
   marks: undefined,
+  now: () => '',
+  isOthers: () => false,
   typed,
 })
 Object.assign(window, {

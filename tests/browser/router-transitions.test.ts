@@ -58,3 +58,18 @@ describe('React’s ViewTransition around a page', () => {
     expect((await transitions(page)).at(-1)).toBe('navigation-push: slides')
   })
 })
+
+browserTest('a page whose commit fails in the root is loaded as a document', async ({ open }) => {
+  const page = await open({ allow: [/too many entries/] })
+  await page.goto('/gallery/wheel')
+  await untilAlive(page)
+  // As WebKit does after a hundred entries in half a minute.
+  await page.evaluate(() => {
+    history.pushState = () => {
+      throw new Error('too many entries')
+    }
+  })
+  await clickLink(page, '/gallery/pond')
+  await heading(page, 'The pond')
+  expect(new URL(page.url()).pathname).toBe('/gallery/pond')
+})

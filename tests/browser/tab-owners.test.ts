@@ -51,6 +51,29 @@ describe('a fetcher in a layout that stays forgets what it has read', () => {
     await peeked(page, 'bob')
   })
 
+  browserTest('when React has hidden it meanwhile, before it is shown again', async ({ open }) => {
+    const page = await open(REFUSED)
+    await peekAs(page, 'ann')
+    await press(page, 'Fold')
+    await page.getByTestId('peeked').waitFor({ state: 'hidden' })
+    await signOutElsewhere(page, '/stored/comment')
+    await page.evaluate(() => {
+      const painted: string[] = []
+      Object.assign(window, { painted })
+      const look = (): void => {
+        const shown = document.querySelector('[data-testid=peeked]:not([style*=none])')?.textContent
+        if (shown !== undefined && painted.at(-1) !== shown) painted.push(shown)
+        requestAnimationFrame(look)
+      }
+      look()
+    })
+    await press(page, 'Fold')
+    await peeked(page, 'idle, refused')
+    const painted = await page.evaluate(() => (window as Window & { painted?: string[] }).painted)
+    expect(painted).not.toContain('ann')
+    expect(painted?.at(-1)).toBe('idle, refused')
+  })
+
   browserTest('and only then: another tab of the same user changes nothing', async ({ open }) => {
     const page = await open(REFUSED)
     await peekAs(page, 'ann')

@@ -1,4 +1,5 @@
 /** What was typed, and the next user of the tab. */
+import { untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { statusComplaint } from '../support/page-complaints.ts'
@@ -55,6 +56,27 @@ describe('the next user of the tab does not read', () => {
       },
     )
   }
+
+  browserTest('what the browser itself restores in a document that it loads again on Back', async ({ open }) => {
+    const page = await open(REFUSED)
+    // As for documents with `no-store`: requests that are routed take no documents from the cache.
+    await page.route('**/stored/comment', (route) => route.continue())
+    await openComment(page, '/stored/comment', 'ann')
+    await visit(page, '/stored/comment')
+    await write(page)
+    await visit(page, '/stored/public')
+    await page.goBack()
+    await untilAlive(page)
+    await expect.poll(() => texts(page)).toEqual(WRITTEN)
+    await visit(page, '/stored/public')
+    const other = await signOutElsewhere(page, '/stored/comment')
+    await signIn(other, 'bob')
+    await heading(other, 'Comment of bob')
+    await page.goBack()
+    await untilAlive(page)
+    await heading(page, 'Comment of bob')
+    await expect.poll(() => texts(page)).toEqual(EMPTY)
+  })
 
   browserTest('what was typed in a document without a session', async ({ open }) => {
     const page = await open(REFUSED)

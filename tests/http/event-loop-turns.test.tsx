@@ -10,6 +10,8 @@ import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const CONNECTIONS = 48
 const MOST_A_ROUND = 16
+const MOST_A_TURN_MS = 10
+const LEAST_ROUNDS = 20
 
 /** Notes in which round of the event loop something runs. */
 function watchRounds() {
@@ -95,9 +97,37 @@ test.for([
   expect(Math.max(...inOne)).toBeLessThanOrEqual(MOST_A_ROUND)
 })
 
+test.for([
+  ['one connection, pipelined', 1, 60],
+  ['many connections', 60, 1],
+] as const)(
+  'requests on %s that are answered at once do not all have the same round',
+  async ([, connections, each]) => {
+    const { note, ranIn } = watchRounds()
+    const { app } = tinyApp({
+      routes: {},
+      middleware: [
+        (_req, res) => {
+          const end = performance.now() + 1
+          while (performance.now() < end);
+          note()
+          res.end('x')
+        },
+      ],
+    })
+    app.readiness.markReady()
+    expect(await askTogether(await portOf(app), getRequest('/').repeat(each), connections)).toEqual(new Set([200]))
+    await expect.poll(() => ranIn.length).toBe(60)
+    const inOne = [...Map.groupBy(ranIn, (round) => round).values()].map((rounds) => rounds.length)
+    expect(Math.max(...inOne)).toBeLessThanOrEqual(MOST_A_TURN_MS)
+    // Newcomers are accepted between them.
+    expect((ranIn.at(-1) ?? 0) - (ranIn[0] ?? 0)).toBeGreaterThan(LEAST_ROUNDS)
+  },
+)
+
 /** Sends a message over many connections at once, and returns the statuses of the answers. */
-async function askTogether(port: number, message: string): Promise<Set<number>> {
-  const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => connectRaw(port)))
+async function askTogether(port: number, message: string, count = CONNECTIONS): Promise<Set<number>> {
+  const connections = await Promise.all(Array.from({ length: count }, () => connectRaw(port)))
   onTestFinished(() => {
     for (const { socket } of connections) socket.destroy()
   })

@@ -82,10 +82,10 @@ interface Call extends CallSource {
   readonly id: string
   /** Whether a different user has signed in since it was made: what a former one has called is not sent for the next. */
   readonly isOthers: () => boolean
-  /** Whether its user has left since, by signing out or because a different one has signed in. */
+  /** Whether its user has left since, by signing out or because a different one has signed in, and is not back. */
   readonly hasLeft: () => boolean
-  /** As in `Page`, when it was made; its own answers do not count. */
-  changes: number
+  /** When it was made; its own answers do not count. */
+  made: Pick<Page, 'owner' | 'isAway'>
   readonly args: readonly unknown[]
   /** What the control held whose change has called. */
   readonly held: string
@@ -97,10 +97,12 @@ interface Call extends CallSource {
 export function createActionCalls(host: CallHost): CallAction {
   /** Bound: one entry per action. */
   const last = new Map<string, Promise<unknown>>()
-  const page: Page = { answered: 0, owner: 0, changes: 0, isOfOthers: false }
-  host.window.document.addEventListener('millrace:left', () => (page.changes += 1))
-  host.window.document.addEventListener('millrace:owner', () => {
-    page.changes += 1
+  const page: Page = { answered: 0, owner: 0, isAway: false, isOfOthers: false }
+  const { document } = host.window
+  document.addEventListener('millrace:left', () => (page.isAway = true))
+  document.addEventListener('millrace:back', () => (page.isAway = false))
+  document.addEventListener('millrace:owner', () => {
+    page.isAway = false
     page.owner += 1
     page.isOfOthers ||= !host.outdated()
     // What React keeps in its state, such as results of calls, is a former user's: the next navigation loads a document.
@@ -116,13 +118,13 @@ export function createActionCalls(host: CallHost): CallAction {
       former.call.unsent.again()
       return former.result
     }
-    const { owner, changes } = page
+    const { owner } = page
     const call: Call = {
       id,
       args,
-      changes,
+      made: { ...page },
       isOthers: () => page.owner !== owner,
-      hasLeft: () => page.changes !== call.changes,
+      hasLeft: () => page.owner !== call.made.owner || (page.isAway && !call.made.isAway),
       held: heldBy(source),
       ...source,
     }
@@ -142,8 +144,8 @@ interface Page {
   answered: number
   /** Changes when a different user signs in. */
   owner: number
-  /** Changes when a user signs out as well. */
-  changes: number
+  /** Its user has signed out, and nobody has signed in since. */
+  isAway: boolean
   /** The document was loaded for a different user, and by the same build. */
   isOfOthers: boolean
 }
@@ -157,9 +159,9 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
   const href = host.pageOf(began)
   /** What its own answer says of sessions does not concern it. */
   const learn: RouteRequestWorld['learn'] = (...news) => {
-    const former = page.changes
+    const hadLeft = call.hasLeft()
     host.world.learn?.(...news)
-    call.changes += page.changes - former
+    if (!hadLeft) call.made = { ...page }
   }
   let request: RouteRequest | 'taken back' | 'given up'
   try {

@@ -224,6 +224,7 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
     }
   }
 
+  let isFormer = false
   const listeners: Readonly<Record<string, (event: Event) => void>> = {
     online() {
       lookout.reset()
@@ -248,7 +249,9 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
     'millrace:owner'() {
       for (const entry of entries) entry.settle(false)
     },
-    beforeunload: (event: Event) => event.preventDefault(),
+    // What a former user has called keeps nobody on that user's page.
+    'millrace:former': () => void (isFormer = true),
+    beforeunload: (event: Event) => isFormer || event.preventDefault(),
     pagehide: parts.keepDrafts,
   }
 
@@ -261,6 +264,7 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
       const texts = { ...TEXTS, ...own }
       // Only while needed: browsers may not keep a page with such a listener for the back button.
       if (entries.size === 0) listen('addEventListener')
+      isFormer = false
       const entry = new Entry(call, { ...world, texts })
       entries.add(entry)
       return {

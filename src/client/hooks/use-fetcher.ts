@@ -1,10 +1,23 @@
-import { useCallback, useContext, useEffect, useMemo, useState } from 'react'
+import { useCallback, useContext, useEffect, useLayoutEffect, useMemo, useState } from 'react'
 import type { LoaderData, ServerModuleShape } from '../module-types.ts'
 import { RouterContext } from '../react/contexts.ts'
 import { pageId } from '../react/route-view.ts'
 
 /** Of one load. A session may become another at each answer. */
 const MOST_RESTARTS = 3
+
+/** Counts how often a session has become another in this document. */
+function countChanges(): () => number {
+  let changes = 0
+  if (typeof document !== 'undefined') {
+    document.addEventListener('millrace:session', ({ detail: isOther }: CustomEventInit) => {
+      if (isOther === true) changes += 1
+    })
+  }
+  return () => changes
+}
+
+const changes = countChanges()
 
 /** Reads a page's data without navigating to it. */
 export interface Fetcher<Data> {
@@ -22,6 +35,8 @@ interface Reading {
   readonly href: string
   /** How often it was begun again because a session has become another meanwhile. */
   readonly restarts: number
+  /** `changes` when it was begun. */
+  readonly began: number
 }
 
 interface FetcherResult<Data> {
@@ -56,21 +71,27 @@ export function useFetcher<Module extends ServerModuleShape>(): Fetcher<LoaderDa
     // Only the next load ends this one: deferred values may still be streaming.
     return () => controller.abort()
   }, [reading, router])
-  const load = useCallback((href: string) => setReading({ href, restarts: 0 }), [])
+  const load = useCallback((href: string) => setReading({ href, restarts: 0, began: changes() }), [])
   const { of, data, error } = result
-  useEffect(() => {
-    const readAgain = ({ detail: isOther }: CustomEventInit): void => {
-      if (isOther !== true || reading === undefined) return
+  // Before it is painted: while an `Activity` is hidden, it hears nothing, and shown again it would show what it had.
+  useLayoutEffect(() => {
+    if (reading === undefined) return undefined
+    const readAgain = (): void => {
+      if (reading.began === changes()) return
       const restarts = reading === of ? 0 : reading.restarts + 1
       if (restarts > MOST_RESTARTS) return
       setResult({})
-      setReading({ href: reading.href, restarts })
+      setReading({ href: reading.href, restarts, began: changes() })
     }
+    readAgain()
     document.addEventListener('millrace:session', readAgain)
     return () => document.removeEventListener('millrace:session', readAgain)
   }, [reading, of])
+  // React may render an `Activity` that it shows again before its effects have compared.
+  const isFormer = reading !== undefined && reading.began !== changes()
+  const shown = isFormer ? undefined : data
   return useMemo(
-    () => ({ state: reading === of ? 'idle' : 'loading', data, error, load }),
-    [reading, of, data, error, load],
+    () => ({ state: reading === of && !isFormer ? 'idle' : 'loading', data: shown, error, load }),
+    [reading, of, isFormer, shown, error, load],
   )
 }

@@ -167,6 +167,8 @@ export interface RouterListeners {
   readonly navigations: Set<(event: NavigateEvent) => void>
   /** Asked before the page is left. */
   readonly blockers: Set<(question: BlockerQuestion) => boolean>
+  /** Set while the page is of a former session: whoever comes next is not asked about what that user has left. */
+  unasked?: boolean
 }
 
 /** The router's interface for the React root. */

@@ -1,3 +1,4 @@
+import { EVENT_LOOP, type EventLoop } from './event-loop.ts'
 import { createFairQueue } from './fair-queue.ts'
 
 /** Turns of those who have waited for the same thing, and could all go on at once. */
@@ -6,31 +7,14 @@ export interface WaiterTurns {
   take(client: string): Promise<void>
 }
 
-/** Clock and scheduler, for tests. */
-interface WaiterClock {
-  /** Monotonic milliseconds. */
-  now(): number
-  /** Calls back in the next turn of the event loop, after its I/O. */
-  nextTurn(run: () => void): void
-  /** Calls back in the same turn, after all pending promise reactions. */
-  afterwards(run: () => void): void
-}
-
 /** After so much work of waiters in a turn of the event loop, in milliseconds, the others wait for the next turn. */
 const TURN_MS = 5
-
-const SYSTEM_CLOCK: WaiterClock = {
-  now: () => performance.now(),
-  nextTurn: (run) => void setImmediate(run),
-  // A tick requested inside a tick runs before waiting promises, so start from a microtask.
-  afterwards: (run) => queueMicrotask(() => process.nextTick(run)),
-}
 
 /**
  * Nobody waits at first. Each goes on alone up to its next wait, so that hundreds never hold their copies, renders or
  * answers in memory together, nor keep the event loop from everything else. Bound: one entry for each waiting request.
  */
-export function createWaiterTurns({ now, nextTurn, afterwards }: WaiterClock = SYSTEM_CLOCK): WaiterTurns {
+export function createWaiterTurns({ now, nextTurn, afterwards }: EventLoop = EVENT_LOOP): WaiterTurns {
   const queue = createFairQueue<() => void>()
   let isRunning = false
 

@@ -7,6 +7,12 @@ const REQUEST_MS = 600_000 // allows uploads on a slow line; bodies of actions h
 const MAX_CONNECTIONS = 10_000
 const MAX_HEADERS = 200
 
+/**
+ * Connections that the system holds until they are accepted; it has its own limit, often 4,096 (`net.core.somaxconn`). Those
+ * beyond it are dropped, and their visitors try again after one second, then three.
+ */
+export const BACKLOG = 4_096
+
 /** Limits that exist only as options of `createServer`. */
 export const SERVER_OPTIONS = {
   /** How often Node looks for connections past their limit, in ms; its default of 30 s would add that to each limit. */

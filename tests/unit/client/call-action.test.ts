@@ -237,6 +237,23 @@ describe('an answer that arrives after its user', () => {
     },
   )
 
+  test('is shown if its user is back', async () => {
+    const one = world()
+    const called = one.call('a', [])
+    await flush()
+    one.leave()
+    one.comeBack()
+    one.got[0]?.answer(200, ...dataOf({ value: 'done' }))
+    expect([await called, one.done]).toEqual(['done', [['show', 'of ann']]])
+    const late = one.call('a', [])
+    await flush()
+    one.leave()
+    one.changeOwner()
+    one.comeBack()
+    one.got[1]?.answer(200, ...dataOf({ value: 'SECRET' }))
+    expect(await late).toBeNull()
+  })
+
   test('is shown if it is that of the sign-out itself, or of the sign-in', async () => {
     for (const change of ['leave', 'changeOwner'] as const) {
       const one = world()

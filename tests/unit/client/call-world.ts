@@ -143,5 +143,7 @@ export function world() {
   const changeOwner = (): unknown => document.dispatchEvent(new Event('millrace:owner'))
   /** A user signs out. */
   const leave = (): unknown => document.dispatchEvent(new Event('millrace:left'))
-  return { got, done, state, known, host, call, changeOwner, leave }
+  /** The same one signs in again. */
+  const comeBack = (): unknown => document.dispatchEvent(new Event('millrace:back'))
+  return { got, done, state, known, host, call, changeOwner, leave, comeBack }
 }

@@ -14,19 +14,19 @@ const WITH_HOOKS = join(ROOT, 'tests/bench/every-hook')
 // Chunks import each other by names with hashes, which compress to a few bytes more or less: each limit has room for that.
 
 // What a page needs before it is alive, over React and without any page or route of an application.
-const FIRST_LOAD_LIMIT_BYTES = 4745
+const FIRST_LOAD_LIMIT_BYTES = 4800
 
 // Everything that the browser ever loads of the runtime: the first load, the router, the decoder of values; not calls.
-const TOTAL_LIMIT_BYTES = 28_220
+const TOTAL_LIMIT_BYTES = 28_660
 
 // What pages load that have forms.
-const ACTIONS_LIMIT_BYTES = 3500
+const ACTIONS_LIMIT_BYTES = 3540
 
 // What they load ahead, after everything else, for the moment when nothing can be loaded.
-const TROUBLES_LIMIT_BYTES = 3095
+const TROUBLES_LIMIT_BYTES = 3120
 
 // What pages load with something to type in, after everything else; and what hides a page that a former user has left.
-const DRAFTS_LIMIT_BYTES = 2980
+const DRAFTS_LIMIT_BYTES = 3110
 
 // No other script is as large by far.
 const LEAST_REACT_BYTES = 150_000

@@ -148,6 +148,16 @@ describe('before the router is there', () => {
     unblock()
     expect(page.asksToLeave()).toBe(false)
   })
+
+  test('whoever comes after a former user is not asked', () => {
+    const page = createPage()
+    page.handle.committed(first)
+    page.handle.block(() => true)
+    Object.assign(page.listeners() ?? {}, { unasked: true })
+    expect(page.asksToLeave()).toBe(false)
+    Object.assign(page.listeners() ?? {}, { unasked: false })
+    expect(page.asksToLeave()).toBe(true)
+  })
 })
 
 describe('when it has come', () => {

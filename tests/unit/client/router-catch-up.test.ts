@@ -144,6 +144,29 @@ describe('what is dropped of the page on screen', () => {
   })
 })
 
+test('what a call brings while another page is about to be shown is on that page, too', async () => {
+  const world = createWorld()
+  await world.click('/lab/one')
+  await world.answer(0, head('/lab/one'), segment('/lab#layout', 'old'), segment('/lab/one#page', 'one'))
+  await world.commit()
+  await world.click('/')
+  await world.commit()
+  await world.click('/lab/one')
+  const { known } = world
+  known.keepSegment('/lab/one#page', '/lab/one', known.keyOf('/lab/one#page', '/lab/one', {}), {
+    values: { data: 'two' },
+    tags: [],
+    content: 'two',
+    size: 3,
+  })
+  await world.router.catchUp()
+  await world.commit()
+  await flush()
+  await world.commit()
+  expect(world.router.screen.view.data).toMatchObject({ '/lab/one#page': 'two' })
+  expect(world.requests.map(({ href }) => href)).toEqual(['/lab/one'])
+})
+
 describe('what can be had only in vain', () => {
   const one = [head('/lab/one'), segment('/lab#layout', 'old'), segment('/lab/one#page', 'one')]
   const failed = [head('/lab/one'), { outcome: { kind: 'error', at: 0, digest: 'd' } }]
@@ -154,7 +177,8 @@ describe('what can be had only in vain', () => {
     await world.answer(0, ...one)
     await world.commit()
     world.router.drop(['/*'])
-    void world.router.catchUp('stale', isFormer)
+    if (isFormer) world.window.document.dispatchEvent(new Event('millrace:former'))
+    void world.router.catchUp()
     await flush()
     for (let at = 1; at < world.requests.length; at += 1) {
       await world.request(at).done(...failed)
@@ -173,5 +197,29 @@ describe('what can be had only in vain', () => {
     const world = await caughtUp(true)
     expect(world.outcome).toMatchObject({ kind: 'error' })
     expect(JSON.stringify(world.router.screen.view.data)).not.toContain('one"')
+  })
+
+  test('lets a former user’s page be left without a question, until another one is there', async () => {
+    const world = createWorld()
+    const asks = (): boolean => world.listeners.unasked !== true
+    await world.click('/lab/one')
+    await world.answer(0, ...one)
+    await world.commit()
+    for (const isFormer of [false, true]) {
+      world.router.drop(['/*'])
+      if (isFormer) world.window.document.dispatchEvent(new Event('millrace:former'))
+      void world.router.catchUp()
+      await flush()
+      expect(asks()).toBe(!isFormer)
+    }
+    await world.click('/lab/two')
+    await world.answer(
+      world.requests.length - 1,
+      head('/lab/two'),
+      segment('/lab#layout', 'new'),
+      segment('/lab/two#page', 'two'),
+    )
+    await world.commit()
+    expect([world.router.screen.href, asks()]).toEqual(['/lab/two', true])
   })
 })

@@ -55,18 +55,12 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
   const now = (): number => Date.now()
   const lifecycle = { outdated: false }
   const location = { origin: ORIGIN, href: `${ORIGIN}/`, pathname: '/', search: '', hash: '' }
-  const window = {
+  const tab = {
     navigator: { onLine: true },
-    document: {
-      addEventListener: () => undefined,
-      get baseURI() {
-        return location.href
-      },
-    },
+    document: Object.defineProperty(new EventTarget(), 'baseURI', { get: () => location.href }),
     location,
-    addEventListener: () => undefined,
-    removeEventListener: () => undefined,
-  } as unknown as Window
+  }
+  const window = Object.assign(new EventTarget(), tab) as unknown as Window
 
   const entries = ['/']
   const position = { index: 0, onTraverse: undefined as ((traversal: Traversal) => void) | undefined }
@@ -213,6 +207,7 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
   }
 
   return {
+    window,
     router,
     listeners,
     prefetcher,

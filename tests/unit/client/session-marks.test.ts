@@ -142,13 +142,17 @@ vi.mock('../../../src/client/core/page/draft-keeper.ts', () => ({
 }))
 
 /** A tab whose document was made for these sessions. */
-function tabOf(marks: string, kept: Readonly<Record<string, string>> = {}) {
+function tabOf(marks: string, sessions = '', isFromCache = false) {
   const document = Object.assign(new EventTarget(), { readyState: 'loading' })
   const channel = Object.assign(new EventTarget(), { postMessage: vi.fn<(text: string) => void>() })
-  const localStorage = { getItem: (key: string) => kept[key], setItem: vi.fn<(key: string, value: string) => void>() }
-  const window = { document, addEventListener: () => undefined, localStorage }
-  const parts = { window, channel, storage: undefined, marks, kind: () => '', hasActions: () => false }
-  return { ...createDraftStarter(parts as never), document, channel, localStorage }
+  const kept = new Map([['millrace:sessions', sessions]])
+  const localStorage = {
+    getItem: (key: string) => kept.get(key),
+    setItem: vi.fn<(key: string, value: string) => void>((key, value) => void kept.set(key, value)),
+  }
+  const window = Object.assign(new EventTarget(), { document, localStorage })
+  const parts = { window, channel, storage: undefined, marks, kind: () => '', hasActions: () => false, isFromCache }
+  return { ...createDraftStarter(parts as never), window, document, channel, localStorage }
 }
 
 test('event streams and other tabs hear of a session only if it has become another, or is new', () => {
@@ -204,32 +208,74 @@ test('whose calls and typed text are is judged by all that was told, also before
   ])
 })
 
-test('an answer that was asked for before a session became another tells nothing, but one to a call', () => {
+test('an answer that was asked for before a session became another tells nothing, but one to a call that began the next', () => {
   const { learn, channel } = tabOf('session:ann')
   const before = Date.now() - 1_000
   channel.dispatchEvent(Object.assign(new Event('message'), { data: 'session:ann\nsession:-' }))
+  channel.dispatchEvent(Object.assign(new Event('message'), { data: 'session:-\nsession:eve' }))
   channel.postMessage.mockClear()
   learn('session:ann', false, before)
+  for (const former of ['session:ann', 'session:-']) learn(former, true, before)
   expect(channel.postMessage).not.toHaveBeenCalled()
   learn('session:bob', true, before)
-  expect(channel.postMessage.mock.calls).toEqual([['session:- \nsession:bob']])
+  expect(channel.postMessage.mock.calls).toEqual([['session:eve \nsession:bob']])
 })
 
-test('a document that was asked for before a session became another is no news, and asks again', async () => {
+/** What a tab asks for again, with whether it shows a former user's page. */
+async function dropsOf({ channel }: Pick<ReturnType<typeof tabOf>, 'channel'>): Promise<readonly unknown[]> {
   const drops: unknown[] = []
-  const late = tabOf('session:ann', { 'millrace:changed': String(Date.now() - 1) })
-  late.channel.addEventListener('message', ({ data }: Event & { data?: unknown }) => drops.push(data))
-  await vi.waitUntil(() => drops.length > 0)
-  expect([drops, late.channel.postMessage.mock.calls]).toEqual([[['/*', true]], []])
-  expect(tabOf('session:ann', { 'millrace:changed': '1' }).channel.postMessage.mock.calls).toEqual([['\nsession:ann ']])
+  channel.addEventListener('message', ({ data }: Event & { data?: unknown }) => drops.push(data))
+  await vi.advanceTimersByTimeAsync(1)
+  return drops
+}
+
+test.for([
+  ['session:ann.a', 'session:bob.b', true],
+  ['session:ann.a', 'session:-', true],
+  ['session:-', 'session:bob.b', false],
+] as const)(
+  'a document of %s that was asked for before this browser had %s is no news, and asks again',
+  async ([late, kept, isFormer]) => {
+    const tab = tabOf(late, `${Date.now() - 1} ${kept} `)
+    expect(await dropsOf(tab)).toEqual([['/*', isFormer]])
+    expect([tab.channel.postMessage.mock.calls, tab.localStorage.setItem.mock.calls]).toEqual([[], []])
+  },
+)
+
+test.for([
+  ['session:ann.a', '1 session:bob.b '],
+  ['session:new.a', `${Date.now() - 1} session:ann.a `],
+  ['session:ann.a', `${Date.now() - 1} admin:eve.e `],
+  // A time that lies ahead is none: the clock was wrong.
+  ['session:ann.a', `${Date.now() + 3_600_000} session:bob.b `],
+  ['session:ann.a', String(Date.now() - 1)],
+] as const)('another document is news: %s, %s', async ([marks, kept]) => {
+  const tab = tabOf(marks, kept)
+  expect(await dropsOf(tab)).toEqual([])
+  expect(tab.channel.postMessage.mock.calls).toEqual([[`\n${marks} `]])
 })
 
-test('when a session became another is kept for documents that are still on their way', () => {
+test('a document from the cache is no news, however old', async () => {
+  const tab = tabOf('session:ann.a', '1 session:bob.b ', true)
+  expect([await dropsOf(tab), tab.channel.postMessage.mock.calls]).toEqual([[['/*', true]], []])
+})
+
+test('a page that the browser has kept as it was hears what has become of its sessions', async () => {
+  const tab = tabOf('session:ann.a')
+  tab.localStorage.setItem('millrace:sessions', `${Date.now()} session:bob.b `)
+  const drops = dropsOf(tab)
+  tab.window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: false }))
+  tab.window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
+  expect(await drops).toEqual([['/*', true]])
+})
+
+test('which sessions this browser had last, and since when, is kept for documents that are still on their way', () => {
   const { learn, localStorage } = tabOf('session:ann')
-  learn('session:ann admin:-')
-  expect(localStorage.setItem).not.toHaveBeenCalled()
-  learn('session:-')
-  expect(localStorage.setItem.mock.calls).toEqual([['millrace:changed', expect.stringMatching(/^\d{13}$/)]])
+  learn('session:ann')
+  learn('session:- admin:-')
+  expect(
+    localStorage.setItem.mock.calls.map(([, value]: readonly unknown[]) => String(value).replace(/^\d{13} /, '')),
+  ).toEqual(['session:ann ', 'session:- admin:- '])
 })
 
 test.for([
@@ -252,7 +298,7 @@ test.for([
   expect(drops[0]).toBe(told)
 })
 
-test('a time that lies ahead is none: the clock was wrong', () => {
-  const { channel } = tabOf('session:ann', { 'millrace:changed': String(Date.now() + 3_600_000) })
-  expect(channel.postMessage).toHaveBeenCalled()
+test('a document of the session that this browser had last tells nobody: browsers throw away pages that hear something', async () => {
+  const tab = tabOf('session:ann.a', `${Date.now() - 1} session:ann.a `)
+  expect([await dropsOf(tab), tab.channel.postMessage.mock.calls]).toEqual([[], []])
 })

@@ -1,5 +1,4 @@
-import type { BlockedNavigation, NavigationKind, RouterListeners } from '../../react/router-types.ts'
-import { isBlocked } from './call-safely.ts'
+import type { BlockedNavigation, NavigationKind } from '../../react/router-types.ts'
 import type { HistoryStack, Traversal } from './history-stack.ts'
 
 /** Asks the blockers before the visitor leaves a page, and holds a blocked navigation. */
@@ -11,9 +10,12 @@ export interface LeaveGate {
   traverse(traversal: Traversal, go: () => void): void
 }
 
-/** @param tell called when `blocked` has changed. */
+/**
+ * @param isAsked whether the visitor must decide before the page on screen is left for this one.
+ * @param tell called when `blocked` has changed.
+ */
 export function createLeaveGate(
-  blockers: RouterListeners['blockers'],
+  isAsked: (href: string) => boolean,
   history: Pick<HistoryStack, 'go' | 'revert'>,
   tell: () => void,
 ): LeaveGate {
@@ -43,14 +45,14 @@ export function createLeaveGate(
       return blocked
     },
     leave(href, kind, go) {
-      if (isBlocked(blockers, href)) hold(href, kind, go)
+      if (isAsked(href)) hold(href, kind, go)
       else go()
     },
     traverse(traversal, go) {
       const { href, delta } = traversal
       const isAllowed = allowed
       allowed = false
-      if (isAllowed || !isBlocked(blockers, href)) return go()
+      if (isAllowed || !isAsked(href)) return go()
       const proceed = (): void => {
         allowed = true
         history.go(delta)

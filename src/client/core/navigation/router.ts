@@ -1,4 +1,6 @@
 import type { LiveRouter, LoadedRouter } from '../../react/router-types.ts'
+import { isBlocked } from './call-safely.ts'
+import { createFormerPage } from './former-page.ts'
 import { createLeaveGate } from './leave-gate.ts'
 import { hrefOf, localHref, withoutHash } from '../data/local-href.ts'
 import { IDLE, leavingFor, runningNavigation, type Navigation } from './navigation.ts'
@@ -38,9 +40,11 @@ export function createRouter(parts: RouterParts): RouterCore {
     drops: 0,
   }
   let { onLine: online } = window.navigator
-  const gate = createLeaveGate(parts.listeners.blockers, history, tell)
+  const formerPage = createFormerPage(parts, state)
+  const isAsked = (href: string): boolean => !formerPage.isShown && isBlocked(parts.listeners.blockers, href)
+  const gate = createLeaveGate(isAsked, history, tell)
   const run = createNavigationRun(parts, state)
-  const updates = createScreenUpdates(parts, state, run)
+  const updates = createScreenUpdates({ ...parts, formerPage }, state, run)
 
   const running = () => runningNavigation(state.navigation)
 

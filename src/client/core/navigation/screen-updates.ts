@@ -5,6 +5,7 @@ import type { Reload } from '../data/route-plan.ts'
 import type { Outcome } from '../../react/route-view.ts'
 import { hrefOf } from '../data/local-href.ts'
 import { RouteCancelled } from '../../react/router-errors.ts'
+import type { FormerPage } from './former-page.ts'
 import { leavingFor, runningNavigation } from './navigation.ts'
 import type { NavigationRun } from './navigation-run.ts'
 import type { RouterParts, RouterScreen, RouterState } from './router-parts.ts'
@@ -14,9 +15,8 @@ export interface ScreenUpdates {
   /**
    * Reloads the data on screen, which may have changed on the server, and renders only changes.
    * @param reload what to request although it is cached. Default: `stale`.
-   * @param isFormer whether what is on screen is of a former session: it does not stay, even if nothing else can be had.
    */
-  catchUp(reload?: Reload, isFormer?: boolean): Promise<void>
+  catchUp(reload?: Reload): Promise<void>
   /** Drops these targets, and reloads the part that is on screen. */
   forget(targets: readonly string[]): void
   /**
@@ -39,19 +39,21 @@ export interface ScreenUpdates {
   committed(screen: RouterScreen): void
 }
 
-export function createScreenUpdates(parts: RouterParts, state: RouterState, run: NavigationRun): ScreenUpdates {
-  const { known, history, effects } = parts
+/** Parts of a router that change its screen. */
+type ScreenParts = RouterParts & { readonly formerPage: FormerPage }
+
+export function createScreenUpdates(parts: ScreenParts, state: RouterState, run: NavigationRun): ScreenUpdates {
+  const { known, formerPage } = parts
 
   /** Shows the page of the screen as a new visit, unless the visitor is leaving it. */
   const visitAgain = async (href: string, kind: 'refresh' | 'replace'): Promise<void> =>
     leavingFor(state.navigation) ? undefined : run.start(href, kind, { scroll: false })
 
-  /** The visit whose data is of a former session; it stays so if another reload takes over. */
-  let formerVisit: RouterScreen['visit'] | undefined
+  /** The page that is about to be shown may have been loaded before what was asked for here. */
+  let isBehind = false
 
-  async function catchUp(reload: Reload = 'stale', isFormer = false): Promise<void> {
+  async function catchUp(reload: Reload = 'stale'): Promise<void> {
     const shown = state.screen
-    if (isFormer) formerVisit = shown.visit
     // A boundary shows its page again with a new visit only.
     if (shown.fallback) return visitAgain(shown.href, 'refresh')
     state.refresh?.abort()
@@ -64,10 +66,11 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
     // The old screen is better than an unrequested error page, and the next navigation will find out that only a document
     // helps; but not if it is a former user's.
     if (page?.kind !== 'page' || page.failure !== undefined || page.view.outcome?.kind === 'error') {
-      return formerVisit === shown.visit ? visitAgain(shown.href, 'refresh') : undefined
+      return formerPage.isShown ? visitAgain(shown.href, 'refresh') : undefined
     }
     const { href, view } = page
-    formerVisit = undefined
+    formerPage.over()
+    isBehind ||= state.navigation.state !== 'idle'
     // React would show this page instead of the one that it is about to show.
     if (state.navigation.state === 'committing') return
     if (href !== shown.href) return visitAgain(href, 'replace')
@@ -78,19 +81,6 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
       return known.shown(page.keys, href)
     }
     run.render({ ...latest, href: screen.href, arrival: undefined, view, page })
-  }
-
-  function arrive(shown: RouterScreen, former: RouterScreen): void {
-    const { arrival, page, href, visit } = shown
-    if (arrival) {
-      state.offset = 0
-      if (arrival.kind === 'push') history.push(href)
-      // A redirect may have led a traversal elsewhere.
-      else if (arrival.kind === 'replace' || href !== hrefOf(parts.window.location)) history.replace(href)
-      former.lifetime.abort(new RouteCancelled())
-      effects.arrived(shown)
-      if (runningNavigation(state.navigation)?.target.id === visit) run.end('commit', page.failure)
-    } else if (shown.fallback !== former.fallback || shown.view.outcome !== former.view.outcome) effects.arrived(shown)
   }
 
   /** @returns whether something older is on screen. */
@@ -114,6 +104,7 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
       const { screen, given, refresh } = state
       // A page that is about to be shown will have the latest state.
       if (state.navigation.state === 'committing' || (former && former !== given.view)) return given.view
+      formerPage.over()
       known.shown(page.keys, screen.href)
       if (!sameView(view, screen.view)) {
         run.render({ ...screen, arrival: undefined, view, page: { ...screen.page, ...page, stale: false } }, !former)
@@ -132,12 +123,32 @@ export function createScreenUpdates(parts: RouterParts, state: RouterState, run:
       state.screen = shown
       state.rendering = false
       known.shown(shown.page.keys, shown.href)
-      arrive(shown, former)
+      if (!formerPage.isShown) formerPage.over()
+      arrive({ parts, state, run }, shown, former)
       parts.tell()
       // Something may have been dropped while React rendered the page.
-      if (shown.page.stale || (shown.arrival && state.drops !== known.drops)) void catchUp()
+      if (shown.page.stale || (shown.arrival && (isBehind || state.drops !== known.drops))) void catchUp()
+      if (shown.arrival) isBehind = false
     },
   }
+}
+
+function arrive(
+  { parts, state, run }: { parts: ScreenParts; state: RouterState; run: NavigationRun },
+  shown: RouterScreen,
+  former: RouterScreen,
+): void {
+  const { history, effects } = parts
+  const { arrival, page, href, visit } = shown
+  if (arrival) {
+    state.offset = 0
+    if (arrival.kind === 'push') history.push(href)
+    // A redirect may have led a traversal elsewhere.
+    else if (arrival.kind === 'replace' || href !== hrefOf(parts.window.location)) history.replace(href)
+    former.lifetime.abort(new RouteCancelled())
+    effects.arrived(shown)
+    if (runningNavigation(state.navigation)?.target.id === visit) run.end('commit', page.failure)
+  } else if (shown.fallback !== former.fallback || shown.view.outcome !== former.view.outcome) effects.arrived(shown)
 }
 
 /** Whether React would render the same: equal objects mean that nothing has changed on the server. */

@@ -1,7 +1,16 @@
-import { createDraftEntries, type KeptDrafts } from './draft-entries.ts'
+import { createDraftEntries, type DraftEntries, type KeptDrafts } from './draft-entries.ts'
 import { createOwners, type OwnedPage } from './draft-owners.ts'
 import type { DraftKeeper, DraftKeeperParts } from './drafts.ts'
-import { controlsIn, disown, readDrafts, restoreDrafts, type Controls, type Drafts, isForSearch } from './drafts.ts'
+import {
+  controlsIn,
+  disown,
+  isTypedIn,
+  readDrafts,
+  restoreDrafts,
+  type Controls,
+  type Drafts,
+  isForSearch,
+} from './drafts.ts'
 
 /**
  * Restores the input that the previous document saved, and watches typing from now on. Lifetime: that of the tab; in the storage only while no document of the site is shown.
@@ -63,6 +72,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   }
 
   function unlock(): void {
+    document.dispatchEvent(new Event('millrace:back'))
     entries.unlock()
     if (isRestored) show(false)
   }
@@ -76,6 +86,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   }
 
   function start(): void {
+    if (isOfOthers(entries, parts)) foreign = disown(document, typed, true)
     show(true)
     isRestored = true
   }
@@ -83,7 +94,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   watchTyping(document, typed, () => foreign)
   entries.read(inherit)
   learn(parts.marks)
-  watchReturns(window, page, { leave: () => entries.write(owners), comeBack: () => entries.read(inherit) })
+  watchReturns(window, page, { leave: () => leaveEntry(entries, owners, parts), comeBack: () => entries.read(inherit) })
   if (document.readyState === 'complete') start()
   else window.addEventListener('load', start, { once: true })
   return {
@@ -103,6 +114,21 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     },
     learn,
   }
+}
+
+/** Whether the entry was left by somebody else: a browser that loads it again on Back restores what was typed in it. */
+function isOfOthers({ left }: DraftEntries, { key, isOthers }: DraftKeeperParts): boolean {
+  const former = left.get(key())
+  return former !== undefined && isOthers(former)
+}
+
+function leaveEntry(
+  entries: DraftEntries,
+  owners: Parameters<DraftEntries['write']>[0],
+  { window, typed, key, now }: DraftKeeperParts,
+): void {
+  if (isTypedIn(window.document, typed)) entries.left.set(key(), now())
+  entries.write(owners)
 }
 
 function watchTyping(document: Document, typed: Controls, foreign: () => Controls): void {

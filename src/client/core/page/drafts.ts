@@ -56,6 +56,10 @@ export interface DraftKeeperParts {
   readonly kind: string
   /** Sessions of the last answer, as `session-marks.ts` has them. */
   readonly marks: string | undefined
+  /** Sessions of the last answer to any tab. */
+  readonly now: () => string
+  /** Whether these were the sessions of a user who is not in them any more. */
+  readonly isOthers: (former: string) => boolean
   /** Controls that a visitor has typed in. */
   readonly typed: Controls
 }
@@ -147,6 +151,11 @@ function takeBack(control: Control, controls: readonly Control[]): void {
   )
   if (first) setValue(first, true)
   else Reflect.set(control, 'checked', false)
+}
+
+/** Whether a visitor has typed something into the page. */
+export function isTypedIn(document: Document, typed: Controls): boolean {
+  return [...document.querySelectorAll(CONTROLS)].some((one) => typed.has(one))
 }
 
 /** Controls of a form. Not by its properties, which may be its controls. */

@@ -1,11 +1,8 @@
 /**
- * Keeps pages, calls and handlers from blocking the event loop: each turn of the loop starts a batch of them, and the rest
- * waits for the next turns, so that connections are read and health checks answered in between. The batch size follows the cost of a turn:
- *
- * | a turn with a full batch lasted | the next batch                  |
- * |---------------------------------|---------------------------------|
- * | less than half of `TURN_MS`     | twice as many, `MOST_A_TURN` at most |
- * | more than `TURN_MS`             | half as many, 1 at least        |
+ * Keeps pages, calls and handlers from blocking the event loop: each turn of the loop starts `MOST_A_TURN` of them, or as
+ * many as begin within `TURN_MS`, and the rest waits for the next turns, so that connections are read and health checks
+ * answered in between. What else a turn of the loop does, such as pages that are kept and need no turn, does not count: a
+ * client with many connections could keep all who wait from their turns by it.
  *
  * Pages whose data is loaded go first, because it fills memory while they wait; then documents, data, and prefetches. But of
  * four turns, one is for data that waits, and of sixteen, one for prefetches: two clients with many documents would keep
@@ -15,6 +12,7 @@
  * retries. Handlers, pages that show what a call has done, and rules for a request with a long head run however late it is.
  * Bounded by the places of `admission.ts`, for handlers by those of `admitResource`, and for long heads by the connections.
  */
+import { EVENT_LOOP, type EventLoop } from '../../http/event-loop.ts'
 import { createFairQueue, type FairQueue } from '../../http/fair-queue.ts'
 import { LIMIT_MS } from './load-shedding.ts'
 import { REQUEST_CLASSES, type RequestClass } from './request-class.ts'
@@ -24,7 +22,7 @@ const MOST_A_TURN = 16
 /**
  * After a batch the event loop turns once for each millisecond that the batch took, up to this many times: each turn
  * accepts one connection, and only one (libuv since 1.47). An idle turn costs some microseconds. It ends earlier when it has
- * lasted as long as the batch: where handlers fill each turn, pages would wait for all of them.
+ * lasted as long as the batch: if other work fills each turn, pages would wait for all of it.
  */
 const MOST_ROUNDS = 50
 /**
@@ -74,16 +72,6 @@ export interface RenderTurns {
   readonly waiting: number
 }
 
-/** Clock and scheduler, for tests. */
-interface TurnClock {
-  /** Monotonic milliseconds. */
-  readonly now: () => number
-  /** Calls back in the next turn of the event loop, after its I/O. */
-  readonly nextTurn: (run: () => void) => void
-  /** Calls back in the same turn, after all pending promise reactions. */
-  readonly afterwards: (run: () => void) => void
-}
-
 interface Waiting {
   readonly since: number
   /** Longest wait. */
@@ -94,23 +82,17 @@ interface Waiting {
   isOver: boolean
 }
 
-const SYSTEM_CLOCK: TurnClock = {
-  now: () => performance.now(),
-  nextTurn: (run) => void setImmediate(run),
-  // A tick requested inside a tick runs before waiting promises, so start from a microtask.
-  afterwards: (run) => queueMicrotask(() => process.nextTick(run)),
-}
-
 /**
  * Starts empty.
  * @param clock default: the process's own.
  */
-export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
-  const { now, nextTurn, afterwards } = { ...SYSTEM_CLOCK, ...clock }
+export function createRenderTurns(clock: Partial<EventLoop> = {}): RenderTurns {
+  const { now, nextTurn, afterwards } = { ...EVENT_LOOP, ...clock }
   const line = createLine()
   let startedAt: number | undefined
+  /** When the requests that had waited had done their part of this turn: the rest of it is for others. */
+  let workedUntil: number | undefined
   let number = 1 // 0 is that of a request that has had no turn
-  let batch = MOST_A_TURN
   let granted = 0
   let waiting = 0
   let longest: TurnWaits = { longestMs: 0, gapMs: 0 }
@@ -123,6 +105,7 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
       if (startedAt === undefined) begin(at)
       if (waiting === 0 && hasRoom(at)) {
         granted += 1
+        workedUntil = undefined
         lastClient = request.client
         return 'now'
       }
@@ -143,19 +126,19 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
   }
 
   function hasRoom(at: number): boolean {
-    return startedAt !== undefined && granted < batch && at - startedAt < TURN_MS
+    return startedAt !== undefined && granted < MOST_A_TURN && at - startedAt < TURN_MS
   }
 
   function begin(at: number): void {
     startedAt = at
     number += 1
     granted = 0
+    workedUntil = undefined
     nextTurn(() => {
       const ended = now()
-      const lastedMs = ended - at
-      adapt(lastedMs)
+      const workedMs = (workedUntil ?? ended) - at
       number += 1
-      rest(Math.min(MOST_ROUNDS, Math.floor(lastedMs)), ended + lastedMs)
+      rest(Math.min(MOST_ROUNDS, Math.floor(workedMs)), ended + workedMs)
     })
   }
 
@@ -174,16 +157,12 @@ export function createRenderTurns(clock: Partial<TurnClock> = {}): RenderTurns {
 
   /** One page after the other: starting them together would hold the data of all in memory at once. */
   function letGo(): void {
-    const next = granted < batch ? shift(now()) : undefined
-    if (next === undefined) return
+    const at = now()
+    const next = hasRoom(at) ? shift(at) : undefined
+    if (next === undefined) return void (workedUntil = at)
     granted += 1
     next.resolve('now')
     afterwards(letGo)
-  }
-
-  function adapt(lastedMs: number): void {
-    if (lastedMs > TURN_MS) batch = Math.max(1, Math.floor(batch / 2))
-    else if (lastedMs < TURN_MS / 2 && granted >= batch) batch = Math.min(MOST_A_TURN, batch * 2)
   }
 
   /** The next request that is still in time; late ones before it are refused. */

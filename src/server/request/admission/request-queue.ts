@@ -6,6 +6,7 @@ import { clientKey } from '../../http/client-key.ts'
 import type { ProxyTrust } from '../../http/trusted-proxy.ts'
 import { createShares, type ShareRefusal } from '../../http/shares.ts'
 import { sendText } from '../answer/send-plain.ts'
+import { createEntryTurns, type EntryTurns } from './entry-turns.ts'
 import { contextOf } from '../attached-context.ts'
 import type { RequestContext } from '../context.ts'
 import { giveAfterWork } from '../running-work.ts'
@@ -35,15 +36,18 @@ interface QueuedConnection extends Socket {
 interface RequestQueueOptions {
   /** Peers that speak for many clients. */
   readonly trustProxy: ProxyTrust
+  /** Address of whoever sends a request, behind such a peer too. */
+  readonly addressOf: (req: IncomingMessage) => string
   /** Bytes of requests, without their bodies, on all connections; default: 32 MiB. */
   readonly most?: number
+  readonly turns?: EntryTurns
 }
 
 /** Middleware that bounds what requests hold before they are answered. */
 export interface RequestQueue {
   /**
-   * Starts the requests of one connection one after the other: each starts after the previous answer is sent. Otherwise a
-   * few kilobytes of pipelined requests on one connection would take every place of the server. Requests that wait on a
+   * Starts requests in turns of the event loop, as `entry-turns.ts` describes, and those of one connection one after the
+   * other: each starts after the previous answer is sent. Otherwise a few kilobytes of pipelined requests on one connection would take every place of the server. Requests that wait on a
    * closed connection never start. A connection that exceeds its client's share is reset: an answer would have to wait, and
    * its request with it. No proxy sends a request before the previous one is answered.
    */
@@ -63,7 +67,8 @@ export interface RequestQueue {
 }
 
 /** Requests are counted by their memory: those that wait, and those in progress with long headers. */
-export function createRequestQueue({ trustProxy, most = MOST_HEAD_BYTES }: RequestQueueOptions): RequestQueue {
+export function createRequestQueue(options: RequestQueueOptions): RequestQueue {
+  const { trustProxy, addressOf, most = MOST_HEAD_BYTES, turns = createEntryTurns() } = options
   const heads = createShares({ most: () => most })
 
   function takeLong(client: string, bytes: number): ShareRefusal | undefined {
@@ -78,7 +83,7 @@ export function createRequestQueue({ trustProxy, most = MOST_HEAD_BYTES }: Reque
     oneAtATime(req, res, next) {
       // Node assigns the socket to an answer when it is the first in line.
       if (res.socket === null) wait(req, res, next)
-      else next()
+      else begin(req, next)
     },
     longHeads(req, _res, next) {
       const bytes = bytesOf(req)
@@ -90,6 +95,14 @@ export function createRequestQueue({ trustProxy, most = MOST_HEAD_BYTES }: Reque
       context.onFinish(() => giveAfterWork(context, () => heads.give(client, bytes)))
       next()
     },
+  }
+
+  function begin(req: IncomingMessage, go: () => void): void {
+    const turn = turns.take(() => clientKey(addressOf(req)))
+    if (turn === undefined) return go()
+    void turn.then(() => {
+      if (!req.socket.destroyed) go()
+    })
   }
 
   function wait(req: IncomingMessage, res: ServerResponse, next: () => void): void {
@@ -112,7 +125,7 @@ export function createRequestQueue({ trustProxy, most = MOST_HEAD_BYTES }: Reque
       process.nextTick(() => {
         if (socket.destroyed) return
         leave(bytes)
-        next()
+        begin(req, next)
       })
     })
   }

@@ -1,0 +1,135 @@
+import { mergeMarks } from '../../../shared/protocol/session-marks.ts'
+
+// Other applications of this origin have other ones.
+const STORAGE_KEY = `millrace:sessions${globalThis.MILLRACE_BASE_PATH || ''}`
+const MARK = /(\S+?):([^ ~.]+)([^ ~]*)/g // as in `session-marks.ts`
+const MAX_HEARD = 4096 // characters; marks of two dozen sessions, twice
+
+/** What a tab knows of the sessions of its browser. */
+export interface SessionNews {
+  /** Of the last answers to this browser, in any tab. */
+  readonly marks: string
+  /** As `DraftKeeper.learn`. */
+  learn(news: string | undefined, isCall: boolean | undefined, startedAt: number): void
+}
+
+interface SessionNewsParts {
+  readonly window: Window & typeof globalThis
+  /** Between the tabs, which send each other the marks that they learn, as texts. */
+  readonly channel: BroadcastChannel
+  /** Of the document. */
+  readonly marks: string
+  /** Whether the browser has shown the document again from its cache, however old. */
+  readonly isFromCache: boolean
+  /** Judges by it whose calls and typed text are. */
+  judge(news: string, isCall?: boolean): void
+}
+
+/** Compares the sessions of answers, other tabs and former documents. */
+export function createSessionNews({
+  window,
+  channel,
+  marks: first,
+  isFromCache,
+  judge,
+}: SessionNewsParts): SessionNews {
+  const { document } = window
+  let marks = first
+  let otherSince = 0
+  /** Those of former sessions. Bound: one for each time that a visitor of this document has signed in or out. */
+  const formerMarks: string[] = []
+
+  /** Event streams and fetchers belong to a session. @param isOwn whether an answer to this tab has told them, and others receive them. */
+  function know(news: string, isOwn?: boolean): void {
+    const former = marks
+    marks = mergeMarks(former, news)
+    if (former === marks) return
+    const [isOther, isFormer] = changesOf(former, marks)
+    if (isOther) {
+      otherSince = Date.now()
+      formerMarks.push(former)
+    }
+    document.dispatchEvent(new CustomEvent('millrace:session', { detail: isOther }))
+    if (isFormer) document.dispatchEvent(new Event('millrace:former'))
+    if (isOwn) tell(former, news)
+    // What this tab holds is of a former session: as if another tab had dropped everything.
+    else if (isOther) channel.dispatchEvent(new MessageEvent('message', { data: ['/*', isFormer] }))
+  }
+
+  function tell(former: string, news: string): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
+    channel.postMessage(`${former}\n${news}`)
+    keepMarks(window, news)
+  }
+
+  function hear(data: unknown): void {
+    if (typeof data !== 'string' || data.length > MAX_HEARD) return
+    know(data.slice(data.indexOf('\n') + 1))
+    judge(data)
+  }
+
+  channel.addEventListener('message', ({ data }) => hear(data))
+  window.addEventListener('pageshow', ({ persisted }) => persisted && hear(`\n${keptMarks(window)[1]}`))
+  const [since, last] = keptMarks(window)
+  // A document that was asked for before a session became another may arrive after it. It is no news then. A time that lies
+  // ahead is none: the clock was wrong.
+  const isLate = isFromCache || (since > Date.now() - performance.now() && since <= Date.now())
+  if (isLate && changesOf(first, mergeMarks(first, last))[0]) setTimeout(hear, 0, `\n${last}`)
+  // Browsers throw away a page that they have kept as it was when it hears something.
+  else if (mergeMarks(last, first) !== last) tell('', first)
+
+  return {
+    get marks() {
+      return mergeMarks(keptMarks(window)[1], marks)
+    },
+    learn(news = marks, isCall, startedAt) {
+      // What was asked for before is of the former session. What the visitor has called may have begun the next one.
+      const isBefore = startedAt < otherSince
+      if (isBefore && (!isCall || formerMarks.some((one) => !changesOf(one, mergeMarks(one, news))[0]))) return
+      know(news, true)
+      judge(news, isCall)
+    },
+  }
+}
+
+/**
+ * Whether a session has become another, and whether it was one of a user who is not in it any more. A session that gets a
+ * new id, with a user in common, is the same.
+ */
+export function changesOf(former: string, marks: string): readonly [isOther: boolean, isFormer: boolean] {
+  const sessions = new Map(Array.from(marks.matchAll(MARK), ([, name, id, users]) => [name, { id, users }]))
+  let isOther = false
+  let isFormer = false
+  for (const [, name, id, users = ''] of former.matchAll(MARK)) {
+    const now = sessions.get(name)
+    const isSame = users
+      .split('.')
+      .slice(1)
+      .some((user) => now?.users?.split('.').includes(user))
+    if (isSame || (id === now?.id && users === now?.users)) continue
+    isOther = true
+    isFormer ||= id !== '-'
+  }
+  return [isOther, isFormer]
+}
+
+/** What this browser was last told of its sessions in any tab, also in one that is closed, and when. Empty if it does not keep it. */
+function keptMarks(window: Window): readonly [since: number, marks: string] {
+  try {
+    const [, since, marks = ''] = /^(\d+) (.{0,4096})$/.exec(window.localStorage.getItem(STORAGE_KEY) ?? '') ?? []
+    return [Number(since), marks]
+  } catch {
+    return [0, '']
+  }
+}
+
+function keepMarks(window: Window, news: string): void {
+  const [, former] = keptMarks(window)
+  const marks = mergeMarks(former, news)
+  if (marks === former) return
+  try {
+    window.localStorage.setItem(STORAGE_KEY, `${Date.now()} ${marks}`)
+  } catch {
+    // Full or forbidden.
+  }
+}

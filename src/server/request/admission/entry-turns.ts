@@ -1,0 +1,72 @@
+/**
+ * Keeps requests that are answered at once, such as those for pages that are kept, from holding the event loop: of those
+ * that one turn of it reads, as many begin at once as fit into `TURN_MS`, and the others wait, for as long in each of the
+ * next turns. Clients take turns.
+ *
+ * Node reads 1,024 connections before it looks at timers and `setImmediate`, and 1,024 again, up to 48 times, if all of them
+ * had sent something (libuv, `uv__io_poll`). Of one connection it reads 64 KiB, which may be 1,900 pipelined requests. So a
+ * client that asks again as soon as it is answered could keep everything that waits for its turn, or for a time to pass,
+ * waiting for seconds. One that waits for its answer cannot ask again.
+ *
+ * Bounded by the connections, whose requests start one after the other (`request-queue.ts`).
+ */
+import { EVENT_LOOP, type EventLoop } from '../../http/event-loop.ts'
+import { createFairQueue } from '../../http/fair-queue.ts'
+
+const TURN_MS = 10
+/**
+ * After it, the event loop goes round this many times before the next who wait begin, for as long again at most: each round
+ * accepts one connection, and only one (libuv since 1.47). Otherwise a flood on open connections would keep newcomers out.
+ */
+const MOST_ROUNDS = 10
+
+/** The order in which requests begin. */
+export interface EntryTurns {
+  /**
+   * @param client as `clientKey` names it; called if it has to wait.
+   * @returns `undefined` at once while this turn of the event loop has time for it and nobody waits.
+   */
+  take(client: () => string): Promise<void> | undefined
+}
+
+/** Nobody waits at first. */
+export function createEntryTurns({ now, nextTurn, afterwards }: EventLoop = EVENT_LOOP): EntryTurns {
+  const queue = createFairQueue<() => void>()
+  let waiting = 0
+  let startedAt: number | undefined
+
+  function begin(at: number): void {
+    startedAt = at
+    nextTurn(end)
+  }
+
+  function end(): void {
+    if (waiting === 0) startedAt = undefined
+    else rest(MOST_ROUNDS, now() + TURN_MS)
+  }
+
+  function rest(rounds: number, until: number): void {
+    const at = now()
+    if (rounds > 0 && at < until) return nextTurn(() => rest(rounds - 1, until))
+    begin(at)
+    letGo(at)
+  }
+
+  function letGo(since: number): void {
+    const client = now() - since < TURN_MS ? queue.nextBut() : undefined
+    if (client === undefined) return
+    waiting -= 1
+    queue.take(client)?.()
+    afterwards(() => letGo(since))
+  }
+
+  return {
+    take(client) {
+      const at = now()
+      if (startedAt === undefined) begin(at)
+      if (waiting === 0 && at - (startedAt ?? at) < TURN_MS) return undefined
+      waiting += 1
+      return new Promise((go) => queue.add(client(), go))
+    },
+  }
+}
