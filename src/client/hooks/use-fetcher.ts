@@ -42,6 +42,8 @@ interface Reading {
 interface FetcherResult<Data> {
   /** The load that this belongs to. */
   readonly of?: Reading
+  /** `changes` when it was there. */
+  readonly at?: number
   readonly data?: Data
   readonly error?: unknown
 }
@@ -58,8 +60,8 @@ export function useFetcher<Module extends ServerModuleShape>(): Fetcher<LoaderDa
   useEffect(() => {
     if (reading === undefined || router === null) return undefined
     const controller = new AbortController()
-    const end = (settled: Omit<typeof result, 'of'>): void => {
-      if (!controller.signal.aborted) setResult({ ...settled, of: reading })
+    const end = (settled: Omit<typeof result, 'of' | 'at'>): void => {
+      if (!controller.signal.aborted) setResult({ ...settled, of: reading, at: changes() })
     }
     router
       .read(reading.href, controller.signal)
@@ -72,12 +74,12 @@ export function useFetcher<Module extends ServerModuleShape>(): Fetcher<LoaderDa
     return () => controller.abort()
   }, [reading, router])
   const load = useCallback((href: string) => setReading({ href, restarts: 0, began: changes() }), [])
-  const { of, data, error } = result
+  const { of, at, data, error } = result
   // Before it is painted: while an `Activity` is hidden, it hears nothing, and shown again it would show what it had.
   useLayoutEffect(() => {
     if (reading === undefined) return undefined
     const readAgain = (): void => {
-      if (reading.began === changes()) return
+      if ((reading === of ? at : reading.began) === changes()) return
       const restarts = reading === of ? 0 : reading.restarts + 1
       if (restarts > MOST_RESTARTS) return
       setResult({})
@@ -86,9 +88,9 @@ export function useFetcher<Module extends ServerModuleShape>(): Fetcher<LoaderDa
     readAgain()
     document.addEventListener('millrace:session', readAgain)
     return () => document.removeEventListener('millrace:session', readAgain)
-  }, [reading, of])
+  }, [reading, of, at])
   // React may render an `Activity` that it shows again before its effects have compared.
-  const isFormer = reading !== undefined && reading.began !== changes()
+  const isFormer = of !== undefined && at !== changes()
   const shown = isFormer ? undefined : data
   return useMemo(
     () => ({ state: reading === of && !isFormer ? 'idle' : 'loading', data: shown, error, load }),
