@@ -1,10 +1,11 @@
 /** What many requests at once leave of the event loop: libuv accepts one connection a round, whatever runs in it. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ReactNode } from 'react'
 import { expect, onTestFinished, test } from 'vitest'
 import { refuseInput } from '../../src/server/api/refuse-input.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
-import { portOf } from '../support/listening.ts'
+import { portOf, withServer } from '../support/listening.ts'
 import { connectRaw, getRequest } from '../support/raw-http.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
@@ -124,6 +125,36 @@ test.for([
     expect((ranIn.at(-1) ?? 0) - (ranIn[0] ?? 0)).toBeGreaterThan(LEAST_ROUNDS)
   },
 )
+
+test('requests that have waited run in the context in which a host has received them', async () => {
+  const store = new AsyncLocalStorage<string>()
+  const { app } = tinyApp({
+    routes: {},
+    middleware: [
+      (req, res) => {
+        const end = performance.now() + 4
+        while (performance.now() < end);
+        res.end(`${String(req.headers['x-name'])} ${String(store.getStore())}`)
+      },
+    ],
+  })
+  app.readiness.markReady()
+  await withServer(
+    (req, res) => store.run(String(req.headers['x-name']), () => app(req, res)),
+    async (port) => {
+      const names = Array.from({ length: 12 }, (_, at) => `n${at}`)
+      const ask = (name: string): string => getRequest('/', { 'X-Name': name })
+      const one = await connectRaw(port)
+      const others = await Promise.all(names.map(() => connectRaw(port)))
+      onTestFinished(() => [one, ...others].forEach(({ socket }) => socket.destroy()))
+      one.socket.write(names.map(ask).join(''))
+      for (const [at, { socket }] of others.entries()) socket.write(ask(`n${at}`))
+      for (const name of names) expect((await one.response()).text).toBe(`${name} ${name}`)
+      const answers = await Promise.all(others.map(async (connection) => (await connection.response()).text))
+      expect(answers).toEqual(names.map((name) => `${name} ${name}`))
+    },
+  )
+})
 
 /** Sends a message over many connections at once, and returns the statuses of the answers. */
 async function askTogether(port: number, message: string, count = CONNECTIONS): Promise<Set<number>> {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RequestHandler } from 'express'
@@ -120,14 +121,14 @@ export function createRequestQueue(options: RequestQueueOptions): RequestQueue {
     }
     if (socket[WAITING] === undefined) socket.once('close', () => leave(socket[WAITING] ?? 0))
     socket[WAITING] = (socket[WAITING] ?? 0) + bytes
-    res.once('socket', () => {
-      // The previous answer closes in this turn, and returns what it held.
-      process.nextTick(() => {
-        if (socket.destroyed) return
-        leave(bytes)
-        begin(req, next)
-      })
+    // It would begin in the context of the request whose answer ends.
+    const start = AsyncLocalStorage.bind(() => {
+      if (socket.destroyed) return
+      leave(bytes)
+      begin(req, next)
     })
+    // The previous answer closes in this turn, and returns what it held.
+    res.once('socket', () => process.nextTick(start))
   }
 }
 
