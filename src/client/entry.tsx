@@ -112,8 +112,8 @@ export async function hydrate({ routes, document: Document, texts }: HydrateOpti
         told('uncaught', reportError)(...failure)
         // React has taken everything away. The document of a page may work where its commit has failed.
         const { pending, screen } = router
-        if (pending && pending.href !== screen.href) location.assign(withBasePath(pending.href))
-        else if (pending ?? screen.visit) location.reload()
+        const { href: to } = new URL(withBasePath((pending ?? screen).href), location.href)
+        if (pending ?? screen.visit) location[to === location.href ? 'reload' : 'assign'](to)
       },
       onRecoverableError: told('recoverable', reportError),
     })

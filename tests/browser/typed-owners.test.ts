@@ -78,6 +78,36 @@ describe('the next user of the tab does not read', () => {
     await expect.poll(() => texts(page)).toEqual(EMPTY)
   })
 
+  browserTest('nor what was chosen there', async ({ open }) => {
+    const page = await open(REFUSED)
+    await page.route('**/peek', (route) => route.continue())
+    await openComment(page, '/stored/comment', 'ann')
+    await visit(page, '/peek')
+    const answers = () =>
+      page.evaluate(() => {
+        const form = document.querySelector<HTMLFormElement>('#answers')
+        return new URLSearchParams(
+          [...new FormData(form ?? undefined)].map(([name, value]) => [name, String(value)]),
+        ).toString()
+      })
+    const untouched = await answers()
+    await page.locator('[name=ill]').check()
+    await page.locator('[name=sure]').check()
+    await page.locator('[name=diet][value=vegan]').check()
+    await page.locator('[name=way][value=phone]').check()
+    await page.locator('[name=state]').selectOption('sick')
+    await page.locator('[name=many]').selectOption(['y'])
+    expect(await answers()).not.toBe(untouched)
+    await visit(page, '/stored/public')
+    const other = await signOutElsewhere(page, '/stored/comment')
+    await signIn(other, 'bob')
+    await heading(other, 'Comment of bob')
+    await page.goBack()
+    await untilAlive(page)
+    await heading(page, 'Peek')
+    await expect.poll(answers).toBe(untouched)
+  })
+
   browserTest('what was typed in a document without a session', async ({ open }) => {
     const page = await open(REFUSED)
     await openComment(page, '/stored/comment', 'ann')

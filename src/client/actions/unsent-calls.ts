@@ -1,3 +1,4 @@
+import type { RouterListeners } from '../react/router-types.ts'
 import type { unhidden } from '../core/page/form-members.ts'
 import type { Texts } from '../../shared/texts.ts'
 import { createUnsentBar, type UnsentBar, type UnsentRow } from './unsent-bar.ts'
@@ -75,6 +76,7 @@ interface UnsentCallsParts {
   /** The document is being replaced. */
   keepDrafts(): void
   readonly unhidden: typeof unhidden
+  readonly listeners: Pick<RouterListeners, 'unasked'>
 }
 
 /** Its texts. */
@@ -224,7 +226,6 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
     }
   }
 
-  let isFormer = false
   const listeners: Readonly<Record<string, (event: Event) => void>> = {
     online() {
       lookout.reset()
@@ -249,9 +250,7 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
     'millrace:owner'() {
       for (const entry of entries) entry.settle(false)
     },
-    // What a former user has called keeps nobody on that user's page.
-    'millrace:former': () => void (isFormer = true),
-    beforeunload: (event: Event) => isFormer || event.preventDefault(),
+    beforeunload: (event: Event) => parts.listeners.unasked || event.preventDefault(),
     pagehide: parts.keepDrafts,
   }
 
@@ -264,7 +263,6 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
       const texts = { ...TEXTS, ...own }
       // Only while needed: browsers may not keep a page with such a listener for the back button.
       if (entries.size === 0) listen('addEventListener')
-      isFormer = false
       const entry = new Entry(call, { ...world, texts })
       entries.add(entry)
       return {

@@ -18,13 +18,15 @@ export function createFormerPage(
     ;({ visit } = state.screen)
     listeners.unasked = true
   })
+  const over = (): void => {
+    visit = undefined
+    listeners.unasked = false
+  }
+  window.document.addEventListener('millrace:back', over)
   return {
     get isShown() {
       return visit === state.screen.visit
     },
-    over() {
-      visit = undefined
-      listeners.unasked = false
-    },
+    over,
   }
 }

@@ -68,7 +68,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     keep(true)
     entries.lock()
     pending.clear()
-    if (isRestored) foreign = disown(document, typed, true)
+    if (isRestored) foreign = disown(document, typed, 'typed')
   }
 
   function unlock(): void {
@@ -82,11 +82,11 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     document.dispatchEvent(new Event(news))
     entries.clear()
     pending.clear()
-    foreign = disown(document, typed, isEmptied)
+    foreign = disown(document, typed, isEmptied ? 'typed' : 'nothing')
   }
 
   function start(): void {
-    if (isOfOthers(entries, parts)) foreign = disown(document, typed, true)
+    if (isOfOthers(entries, parts)) foreign = disown(document, typed, 'restored')
     show(true)
     isRestored = true
   }

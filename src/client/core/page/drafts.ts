@@ -116,14 +116,14 @@ export function restoreDrafts(document: Document, drafts: Drafts, kind: string, 
 
 /**
  * The controls of a page whose visitor has become somebody else.
- * @param isEmptied whether to take back what was typed and chosen.
+ * @param taken what to take back: nothing, what the visitor has typed and chosen, or also what the browser has restored.
  */
-export function disown(document: Document, typed: Controls, isEmptied: boolean): Controls {
+export function disown(document: Document, typed: Controls, taken: 'nothing' | 'typed' | 'restored'): Controls {
   const controls = [...document.querySelectorAll<Control>(CONTROLS)]
-  for (const control of isEmptied ? controls : []) {
+  for (const control of taken === 'nothing' ? [] : controls) {
     if (isCheckable(control) || 'options' in control) {
-      // Not whatever differs from its default: a framework may have set it.
-      if (typed.has(control)) takeBack(control, controls)
+      // Not whatever differs from its default: a framework may have set it. It has not had the time for it in a new document.
+      if (taken === 'restored' ? isDirty(control) : typed.has(control)) takeBack(control, controls)
     }
     // A framework has written what was typed into the default.
     else if (isDirty(control)) setValue(control, control.defaultValue)
