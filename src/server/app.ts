@@ -16,7 +16,7 @@ import { createTelemetry, type Telemetry } from './process/telemetry/telemetry.t
 import type { Reports } from './reports/create-reports.ts'
 import { createPolicyRelay } from './reports/relay/policy-relay.ts'
 import type { Admission } from './request/admission/admission.ts'
-import { createRequestQueue } from './request/admission/request-queue.ts'
+import { createRequestQueue, type RequestQueue } from './request/admission/request-queue.ts'
 import type { ServerReporter } from './request/request-reporter.ts'
 import { takeActions } from './routes/actions/take-action.ts'
 import { answerFailures } from './routes/answer-failures.ts'
@@ -87,15 +87,17 @@ export function createApp(options: CreateAppOptions): MillraceApp {
     trustProxy: parts.config.trustProxy,
     measured: measuredOf(facts, () => ({ admission, caches, redis: services.redis, reports }), options.connections),
   })
-  app.use(inOrder(...runtimeHandlers(parts, telemetry, options)))
+  const { trustProxy } = parts.config
+  const queue = createRequestQueue({ trustProxy, addressOf: (req) => parts.judge(req).clientAddress.address })
+  app.use(inOrder(...runtimeHandlers(parts, telemetry, queue, options)))
   if (definition.middleware !== undefined) app.use(plainUrl)
   for (const middleware of definition.middleware ?? []) app.use(middleware)
   app.use(serveRoutes(parts))
   app.use(answerFailures)
-  if (basePath() !== '' || parts.isEmbedded) {
-    const { handle } = app as unknown as { readonly handle: Handle }
-    Object.assign(app, { handle: createEntrance({ ...parts, relayPath: reports.tunnelPath }, handle.bind(app)) })
-  }
+  const { handle } = app as unknown as { readonly handle: Handle }
+  const isBehind = basePath() !== '' || parts.isEmbedded
+  const enter = createEntrance({ ...parts, relayPath: reports.tunnelPath }, handle.bind(app))
+  Object.assign(app, { handle: inTurns(queue, isBehind ? enter : handle.bind(app)) })
 
   const { dataDir, afterwards } = services
   const life = createAppLife(definition.start, readiness, afterwards, {
@@ -120,7 +122,7 @@ export function createApp(options: CreateAppOptions): MillraceApp {
     onGreedy,
     messageClasses,
     warm: () => warmModules(parts.table, modules, log),
-    shouldUpgrade: (req: IncomingMessage) => isHandshake(req) && decider.leadsElsewhere(req),
+    shouldUpgrade: (req: IncomingMessage) => isHandshake(req) && decider.mayLeadElsewhere(req),
     upgrade(req: IncomingMessage, socket: Duplex, head: Buffer) {
       // Until a handler takes over the connection, nothing else handles a visitor's reset.
       socket.on('error', () => socket.destroy())
@@ -139,23 +141,25 @@ export function createApp(options: CreateAppOptions): MillraceApp {
   })
 }
 
+/** What comes before everything else: in a host, a request is compared with all rules to know whose it is. */
+function inTurns({ oneAtATime }: RequestQueue, handle: Handle): Handle {
+  return (req, res, next) => {
+    joinSmallChunks(req)
+    oneAtATime(req, res, () => handle(req, res, next))
+  }
+}
+
 /** The runtime's handlers before the application, in this order. */
 function runtimeHandlers(
   parts: AppParts,
   telemetry: Telemetry,
+  queue: RequestQueue,
   { assets, observe }: CreateAppOptions,
 ): RequestHandler[] {
   const { admission, calls, config, manifest, outgoing, policyReports, reports, visitorLimits } = parts
   const { buildId } = manifest
-  const { trustProxy } = config
-  const queue = createRequestQueue({ trustProxy, addressOf: (req) => parts.judge(req).clientAddress.address })
   return [
-    (req, _res, next) => {
-      joinSmallChunks(req)
-      next()
-    },
-    queue.oneAtATime,
-    openRequest({ ...parts, buildId, trustProxy, observe, telemetry }),
+    openRequest({ ...parts, buildId, trustProxy: config.trustProxy, observe, telemetry }),
     queue.longHeads,
     ...(policyReports === undefined ? [] : [createPolicyRelay(policyReports)]),
     reports.relay,

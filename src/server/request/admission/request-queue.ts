@@ -52,7 +52,7 @@ export interface RequestQueue {
    * closed connection never start. A connection that exceeds its client's share is reset: an answer would have to wait, and
    * its request with it. No proxy sends a request before the previous one is answered.
    */
-  readonly oneAtATime: RequestHandler
+  readonly oneAtATime: (req: IncomingMessage, res: ServerResponse, go: () => void) => void
   /**
    * Counts requests in progress with long headers, because thousands of open streams or half-sent bodies would fill the
    * heap: an application may read headers until the end, so they are never dropped. Answers 503 to a client above its share,

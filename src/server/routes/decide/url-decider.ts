@@ -4,6 +4,7 @@ import { isUnderBasePath, withoutBasePath } from '../../../shared/base-path.ts'
 import type { RouteMatch, RouteTable } from '../../../shared/route-table.ts'
 import type { CompiledRules } from '../../../shared/rules/compile-rules.ts'
 import { headersFor } from '../../../shared/rules/headers-for.ts'
+import { readRulePath } from '../../../shared/rules/rule-path.ts'
 import { LongTextError } from '../../../shared/rules/long-text-error.ts'
 import { redirectFor } from '../../../shared/rules/redirect-for.ts'
 import { resolveRoute } from '../../../shared/rules/resolve-route.ts'
@@ -14,6 +15,8 @@ import type { RequestJudge } from '../../request/judge-request.ts'
 import { refusedRule, refusedText, UNDECODABLE, unmatchedRoute, type Decision } from './decision.ts'
 import { matchStaticFirst } from './static-paths.ts'
 
+const LONG_PATH = 1_024 // characters; expressions may read a long one for a millisecond
+
 /** Decides what answers a URL, by the rules and the table of an application. */
 export interface UrlDecider {
   /**
@@ -23,8 +26,11 @@ export interface UrlDecider {
   decide(context: RequestContext): Decision
   /** Whether a redirect, a rewrite or the table answers a request for this URL. */
   answers(req: IncomingMessage, url: AskedUrl): boolean
-  /** Whether a request as it arrives from the socket leads to another origin; preliminary, because no middleware has run. */
-  leadsElsewhere(req: IncomingMessage): boolean
+  /**
+   * Whether a request as it arrives from the socket may lead to another origin, by its path alone: Node asks while it reads
+   * the head, outside of all turns, and middleware and conditions are asked later.
+   */
+  mayLeadElsewhere(req: IncomingMessage): boolean
 }
 
 /** The URL of a request, as the guard leaves it. */
@@ -37,6 +43,8 @@ export function createUrlDecider(rules: CompiledRules, table: RouteTable, judge:
   const match = matchStaticFirst(table)
   const unmatched = unmatchedRoute(table)
   const { redirects, beforeFiles, afterFiles, fallback, headers } = rules
+  const rewrites = [beforeFiles, afterFiles, fallback]
+  const hasProxies = rewrites.some((phase) => phase.rules.some(({ destination }) => destination.host !== undefined))
   const hasRules = redirects.size + beforeFiles.size + afterFiles.size + fallback.size + headers.size > 0
 
   function matched(found: RouteMatch | undefined, search: string): Decision {
@@ -88,12 +96,14 @@ export function createUrlDecider(rules: CompiledRules, table: RouteTable, judge:
     },
     answers: (req, { dotSegments, ...url }) =>
       !dotSegments && decideBy(subjectOf(ruleRequest(req, url))).kind !== 'none',
-    leadsElsewhere(req) {
-      const { target, clientAddress, refusal } = judge(req)
+    mayLeadElsewhere(req) {
+      if (!hasProxies) return false
+      const { target, refusal } = judge(req)
       if (refusal !== undefined || target.kind !== 'ok' || target.dotSegments) return false
       if (!isUnderBasePath(target.pathname)) return false
-      const url = { pathname: withoutBasePath(target.pathname), search: target.search, host: clientAddress.host }
-      return decideBy(subjectOf(ruleRequest(req, url))).kind === 'proxy'
+      if (target.pathname.length > LONG_PATH) return true
+      const path = readRulePath(withoutBasePath(target.pathname))
+      return rewrites.some((phase) => phase.concerns(path))
     },
   }
 }
