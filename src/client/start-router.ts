@@ -139,7 +139,7 @@ export function startRouter(options: StartOptions): StartedRouter {
   })
   late?.then(
     ({ meta, sessions }) => {
-      drafts.learn(sessions)
+      drafts.learn(sessions, false, window.performance.timeOrigin)
       parts.store.learn(sessions)
       // Otherwise other data is on screen, or will be.
       if (meta && router.screen.view === first.view && !known.drops) seedCache(parts, state, first, meta)

@@ -86,6 +86,8 @@ interface Call extends CallSource {
   readonly hasLeft: () => boolean
   /** When it was made; its own answers do not count. */
   made: Pick<Page, 'owner' | 'isAway'>
+  /** Its answer is of a session that has ended in another tab, and this one has not known. */
+  isLate: boolean
   readonly args: readonly unknown[]
   /** What the control held whose change has called. */
   readonly held: string
@@ -124,7 +126,8 @@ export function createActionCalls(host: CallHost): CallAction {
       args,
       made: { ...page },
       isOthers: () => page.owner !== owner,
-      hasLeft: () => page.owner !== call.made.owner || (page.isAway && !call.made.isAway),
+      isLate: false,
+      hasLeft: () => call.isLate || page.owner !== call.made.owner || (page.isAway && !call.made.isAway),
       held: heldBy(source),
       ...source,
     }
@@ -160,7 +163,7 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
   /** What its own answer says of sessions does not concern it. */
   const learn: RouteRequestWorld['learn'] = (...news) => {
     const hadLeft = call.hasLeft()
-    host.world.learn?.(...news)
+    call.isLate = host.world.learn?.(...news) === true
     if (!hadLeft) call.made = { ...page }
   }
   let request: RouteRequest | 'taken back' | 'given up'

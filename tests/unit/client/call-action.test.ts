@@ -237,6 +237,15 @@ describe('an answer that arrives after its user', () => {
     },
   )
 
+  test('shows nothing if the tab learns only by it that its user has left', async () => {
+    const one = world()
+    Object.assign(one.host.world, { learn: () => true })
+    const called = one.call('a', [])
+    await flush()
+    one.got[0]?.answer(200, ...dataOf({ value: 'SECRET' }))
+    expect([await called, one.done]).toEqual([null, [['forget', ['/*']]]])
+  })
+
   test('is shown if its user is back', async () => {
     const one = world()
     const called = one.call('a', [])
@@ -257,7 +266,7 @@ describe('an answer that arrives after its user', () => {
   test('is shown if it is that of the sign-out itself, or of the sign-in', async () => {
     for (const change of ['leave', 'changeOwner'] as const) {
       const one = world()
-      Object.assign(one.host.world, { learn: (sessions: string | undefined) => sessions && one[change]() })
+      Object.assign(one.host.world, { learn: (sessions: string | undefined) => void (sessions && one[change]()) })
       const called = one.call('a', [])
       await flush()
       one.got[0]?.answer(200, ...dataOf({ value: 'done' }))

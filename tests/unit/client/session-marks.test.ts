@@ -255,6 +255,29 @@ test.for([
   expect(tab.channel.postMessage.mock.calls).toEqual([[`\n${marks} `]])
 })
 
+test.for([true, false])(
+  'a late answer, to a call: %s, is no news to a tab that has opened no session before',
+  async (isCall) => {
+    const tab = tabOf('')
+    const drops = dropsOf(tab)
+    tab.localStorage.setItem('millrace:sessions', `${Date.now()} session:bob.b `)
+    expect(tab.learn('session:ann.a', isCall, Date.now() - 1_000)).toBe(true)
+    expect([await drops, tab.channel.postMessage.mock.calls]).toEqual([[['/*', true]], []])
+    expect(tab.learn('session:bob.b', isCall, Date.now())).toBe(false)
+  },
+)
+
+test.for(['session:bob.b', 'session:new.a', 'admin:eve.e'])(
+  'one of the same user, or of another kind of session, is news: %s',
+  async (kept) => {
+    const tab = tabOf('')
+    tab.localStorage.setItem('millrace:sessions', `${Date.now()} ${kept} `)
+    const isSame = kept !== 'session:bob.b'
+    expect(tab.learn('session:ann.a', true, Date.now() - 1_000)).toBe(!isSame)
+    expect(tab.channel.postMessage.mock.calls).toEqual(isSame ? [['\nsession:ann.a']] : [])
+  },
+)
+
 test('a document from the cache is no news, however old', async () => {
   const tab = tabOf('session:ann.a', '1 session:bob.b ', true)
   expect([await dropsOf(tab), tab.channel.postMessage.mock.calls]).toEqual([[['/*', true]], []])

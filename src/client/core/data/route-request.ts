@@ -97,8 +97,11 @@ export interface RouteRequestWorld {
   /** The server is overloaded, and requests a pause from prefetches for these milliseconds. */
   busy(milliseconds: number): void
   readonly journal: Pick<Journal, 'request'>
-  /** An answer has told for which sessions it was made, as `session-marks.ts` has them. */
-  learn?(sessions: string | undefined, isCall: boolean, startedAt: number): void
+  /**
+   * An answer has told for which sessions it was made, as `session-marks.ts` has them.
+   * @returns `true` if it has come too late: they were others before it.
+   */
+  learn?(sessions: string | undefined, isCall: boolean, startedAt: number): unknown
 }
 
 /** Called during a request, in this order; after its end, only `changed`. */

@@ -33,8 +33,8 @@ export function createDraftStarter(
   function load(): void {
     loading ??= import('./draft-keeper.ts').then(
       ({ keepDrafts }) => {
-        const now = (): string => sessions.marks
-        const isOthers = (former: string): boolean => changesOf(former, mergeMarks(former, now()))[1]
+        const now = (): string => sessions.ofPage
+        const isOthers = (former: string): boolean => changesOf(former, mergeMarks(former, sessions.marks))[1]
         keeper = keepDrafts({ ...parts, name: STORAGE_KEY, kind: parts.kind(), marks, typed, now, isOthers })
         for (const news of untold.splice(0)) keeper.learn(...news)
       },
@@ -43,7 +43,7 @@ export function createDraftStarter(
   }
 
   function judge(...news: Parameters<DraftKeeper['learn']>): void {
-    if (keeper) return keeper.learn(...news)
+    if (keeper) return void keeper.learn(...news)
     if (!news[0] || untold.length > MAX_UNTOLD) return
     untold.push(news)
     load()

@@ -37,8 +37,9 @@ export interface DraftKeeper {
    * @param marks as `session-marks.ts` has them; of another tab, what it knew before and a line break precede them.
    * @param isCall whether the visitor has called an action.
    * @param startedAt when it was asked for, in milliseconds since the epoch. Default: it is the latest.
+   * @returns `true` if it has come too late, as for `createSessionNews`.
    */
-  learn(marks: string | undefined, isCall?: boolean, startedAt?: number): void
+  learn(marks: string | undefined, isCall?: boolean, startedAt?: number): unknown
 }
 
 /** What it is made of. */
@@ -56,7 +57,7 @@ export interface DraftKeeperParts {
   readonly kind: string
   /** Sessions of the last answer, as `session-marks.ts` has them. */
   readonly marks: string | undefined
-  /** Sessions of the last answer to any tab. */
+  /** Sessions that say whose the page on screen is. */
   readonly now: () => string
   /** Whether these were the sessions of a user who is not in them any more. */
   readonly isOthers: (former: string) => boolean

@@ -9,8 +9,13 @@ const MAX_HEARD = 4096 // characters; marks of two dozen sessions, twice
 export interface SessionNews {
   /** Of the last answers to this browser, in any tab. */
   readonly marks: string
-  /** As `DraftKeeper.learn`. */
-  learn(news: string | undefined, isCall: boolean | undefined, startedAt: number): void
+  /**
+   * Those of them that say whose this page is: of the sessions that it has opened, or of all if it has opened none; of these
+   * those with a user, or all that it has opened if none has one.
+   */
+  readonly ofPage: string
+  /** As `DraftKeeper.learn`. @returns whether the answer came too late: its sessions were others before it. */
+  learn(news: string | undefined, isCall: boolean | undefined, startedAt: number): boolean
 }
 
 interface SessionNewsParts {
@@ -35,6 +40,8 @@ export function createSessionNews({
 }: SessionNewsParts): SessionNews {
   const { document } = window
   let marks = first
+  /** Of the sessions that this document has opened. */
+  let opened = first
   let otherSince = 0
   /** Those of former sessions. Bound: one for each time that a visitor of this document has signed in or out. */
   const formerMarks: string[] = []
@@ -53,8 +60,10 @@ export function createSessionNews({
     if (isFormer) document.dispatchEvent(new Event('millrace:former'))
     if (isOwn) tell(former, news)
     // What this tab holds is of a former session: as if another tab had dropped everything.
-    else if (isOther) channel.dispatchEvent(new MessageEvent('message', { data: ['/*', isFormer] }))
+    else if (isOther) askAgain(isFormer)
   }
+  const askAgain = (isFormer: boolean): unknown =>
+    channel.dispatchEvent(new MessageEvent('message', { data: ['/*', isFormer] }))
 
   function tell(former: string, news: string): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
@@ -78,18 +87,47 @@ export function createSessionNews({
   // Browsers throw away a page that they have kept as it was when it hears something.
   else if (mergeMarks(last, first) !== last) tell('', first)
 
+  const allMarks = (): string => mergeMarks(keptMarks(window)[1], marks)
+
   return {
     get marks() {
-      return mergeMarks(keptMarks(window)[1], marks)
+      return allMarks()
     },
-    learn(news = marks, isCall, startedAt) {
+    get ofPage() {
+      const names = namesOf(opened)
+      const all = textOf(allMarks(), (name) => names.size === 0 || names.has(name))
+      const named = textOf(all, (_, users) => users !== '')
+      return named || names.size === 0 ? named : all
+    },
+    learn(told, isCall, startedAt) {
+      const news = told ?? marks
       // What was asked for before is of the former session. What the visitor has called may have begun the next one.
       const isBefore = startedAt < otherSince
-      if (isBefore && (!isCall || formerMarks.some((one) => !changesOf(one, mergeMarks(one, news))[0]))) return
+      if (isBefore && (!isCall || formerMarks.some((one) => !changesOf(one, mergeMarks(one, news))[0]))) return false
+      // Or of one that this tab has not known.
+      const [changed, kept] = keptMarks(window)
+      const unknown = textOf(news, (name) => !namesOf(marks).has(name))
+      if (startedAt < changed && changed <= Date.now() && changesOf(unknown, mergeMarks(unknown, kept))[0]) {
+        const former = marks
+        hear(`\n${kept}`)
+        if (!changesOf(former, marks)[0]) askAgain(true)
+        return true
+      }
+      opened = mergeMarks(opened, told)
       know(news, true)
       judge(news, isCall)
+      return false
     },
   }
+}
+
+function namesOf(marks: string): ReadonlySet<string | undefined> {
+  return new Set(Array.from(marks.matchAll(MARK), ([, name]) => name))
+}
+
+/** Those marks for which this holds. */
+function textOf(marks: string, isIn: (name: string | undefined, users: string | undefined) => boolean): string {
+  return [...marks.matchAll(MARK)].map(([mark, name, , users]) => (isIn(name, users) ? `${mark} ` : '')).join('')
 }
 
 /**
