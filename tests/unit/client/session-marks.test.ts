@@ -278,6 +278,19 @@ test.for(['session:bob.b', 'session:new.a', 'admin:eve.e'])(
   },
 )
 
+test('a server that begins another session with each answer is not asked without end', async () => {
+  const tab = tabOf('session:a.a')
+  const drops = dropsOf(tab)
+  const hear = (at: number): unknown =>
+    tab.channel.dispatchEvent(Object.assign(new Event('message'), { data: `\nsession:n${at}.n${at}` }))
+  for (let at = 0; at < 50; at += 1) hear(at)
+  expect((await drops).filter((one) => Array.isArray(one))).toHaveLength(5)
+  await vi.advanceTimersByTimeAsync(10_001)
+  expect((await drops).filter((one) => Array.isArray(one))).toHaveLength(6)
+  for (let at = 50; at < 52; at += 1) hear(at)
+  expect((await drops).filter((one) => Array.isArray(one))).toHaveLength(8)
+})
+
 test('a document from the cache is no news, however old', async () => {
   const tab = tabOf('session:ann.a', '1 session:bob.b ', true)
   expect([await dropsOf(tab), tab.channel.postMessage.mock.calls]).toEqual([[['/*', true]], []])

@@ -3,6 +3,8 @@ import { mergeMarks } from '../../../shared/protocol/session-marks.ts'
 // Other applications of this origin have other ones.
 const STORAGE_KEY = `millrace:sessions${globalThis.MILLRACE_BASE_PATH || ''}`
 const MARK = /(\S+?):([^ ~.]+)([^ ~]*)/g // as in `session-marks.ts`
+const ASKED_MS = 10_000
+const MOST_ASKED = 5 // in that time; nobody signs in more often
 const MAX_HEARD = 4096 // characters; marks of two dozen sessions, twice
 
 /** What a tab knows of the sessions of its browser. */
@@ -62,8 +64,15 @@ export function createSessionNews({
     // What this tab holds is of a former session: as if another tab had dropped everything.
     else if (isOther) askAgain(isFormer)
   }
-  const askAgain = (isFormer: boolean): unknown =>
-    channel.dispatchEvent(new MessageEvent('message', { data: ['/*', isFormer] }))
+  /** When it was asked lately. A server that begins another session with each answer would be asked without end by two tabs. */
+  let asked: readonly number[] = []
+  function askAgain(isFormer: boolean): void {
+    const now = Date.now()
+    asked = [...asked.filter((at) => at > now - ASKED_MS), now]
+    const ask = (): unknown => channel.dispatchEvent(new MessageEvent('message', { data: ['/*', isFormer] }))
+    if (asked.length <= MOST_ASKED) ask()
+    else if (asked.length === MOST_ASKED + 1) setTimeout(ask, ASKED_MS)
+  }
 
   function tell(former: string, news: string): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only

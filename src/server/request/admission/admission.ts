@@ -180,7 +180,7 @@ export function createAdmission({
   }
 
   function entered(refusal: PlaceRefusal | undefined, client: string, context: RequestContext): Shed | undefined {
-    if (refusal !== undefined) return shed(context, SHED_REASONS[refusal])
+    if (refusal !== undefined) return shed(context, SHED_REASONS[refusal], true)
     holdUntilMade(context, unread, () => places.give(client))
     return undefined
   }
