@@ -82,6 +82,34 @@ test.for([
   expect([status, identity]).toEqual([200, { issuer: provider.issuer, subject: '7' }])
 })
 
+test.for([
+  [{ sub: '7', email: 'eve@example.com', email_verified: true }, 'eve@example.com'],
+  [{ sub: '7', email: 'eve@example.com', email_verified: false }, undefined],
+  [{ sub: '7' }, undefined],
+])('an address that only the UserInfo endpoint says: %j', async ([userinfo, email]) => {
+  provider.user = { sub: '7' }
+  Object.assign(provider, { userinfo })
+  const { status, identity } = await finish(await visitProvider())
+  expect([status, identity]).toEqual([200, { issuer: provider.issuer, subject: '7', email }])
+})
+
+test('what the UserInfo endpoint says of somebody else signs nobody in', async () => {
+  provider.user = { sub: '7' }
+  provider.userinfo = { sub: '8', email: 'ann@example.com', email_verified: true }
+  const { identity } = await finish(await visitProvider())
+  expect(identity ?? null).toBeNull()
+})
+
+test('a callback that belongs to no sign-in leaves the one that has begun', async () => {
+  const begun = await visitProvider()
+  const stranger = await finish({
+    callback: new URL(`${origin}/oauth/callback?state=made&code=x`),
+    cookie: begun.cookie,
+  })
+  expect([stranger.identity, stranger.cleared]).toEqual([null, ''])
+  expect((await finish(begun)).identity).toMatchObject({ subject: '7' })
+})
+
 describe('nobody is signed in by an ID token', () => {
   const now = Math.floor(Date.now() / 1_000)
   test.for([

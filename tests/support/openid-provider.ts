@@ -16,6 +16,8 @@ export interface OpenidProvider extends AsyncDisposable {
   readonly issuer: string
   /** Who signs in next. */
   user: ProviderUser
+  /** What the UserInfo endpoint says of everybody; without it, there is none. Set it before the provider is asked for anything. */
+  userinfo: ProviderUser | undefined
   /** Codes that were exchanged for tokens. */
   readonly exchanged: readonly string[]
   /** Says something else of a user than what is true. */
@@ -37,8 +39,9 @@ export async function startOpenid(): Promise<OpenidProvider> {
   const jwk = { ...(await exportJWK(publicKey)), kid: 'test', alg: 'RS256', use: 'sig' }
   const grants = new Map<string, Grant>()
   const exchanged: string[] = []
-  const provider: Pick<OpenidProvider, 'user' | 'forge' | 'misbehave'> = {
+  const provider: Pick<OpenidProvider, 'user' | 'userinfo' | 'forge' | 'misbehave'> = {
     user: { sub: 'nobody' },
+    userinfo: undefined,
     forge: undefined,
     misbehave: undefined,
   }
@@ -80,8 +83,10 @@ export async function startOpenid(): Promise<OpenidProvider> {
         response_types_supported: ['code'],
         subject_types_supported: ['public'],
         id_token_signing_alg_values_supported: ['RS256'],
+        ...(provider.userinfo === undefined ? {} : { userinfo_endpoint: `${issuer}/userinfo` }),
       })
     }
+    if (pathname === '/userinfo') return void json(provider.userinfo ?? {})
     if (pathname === '/keys') return void json({ keys: [jwk] })
     if (pathname === '/token') {
       const tokens = await exchange(req)

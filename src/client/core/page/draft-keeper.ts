@@ -4,7 +4,7 @@ import type { DraftKeeper, DraftKeeperParts } from './drafts.ts'
 import {
   controlsIn,
   disown,
-  isTypedIn,
+  hasInput,
   readDrafts,
   restoreDrafts,
   type Controls,
@@ -127,7 +127,7 @@ function leaveEntry(
   owners: Parameters<DraftEntries['write']>[0],
   { window, typed, key, now }: DraftKeeperParts,
 ): void {
-  if (isTypedIn(window.document, typed)) entries.left.set(key(), now())
+  if (hasInput(window.document, typed)) entries.left.set(key(), now())
   entries.write(owners)
 }
 

@@ -154,9 +154,9 @@ function takeBack(control: Control, controls: readonly Control[]): void {
   else Reflect.set(control, 'checked', false)
 }
 
-/** Whether a visitor has typed something into the page. */
-export function isTypedIn(document: Document, typed: Controls): boolean {
-  return [...document.querySelectorAll(CONTROLS)].some((one) => typed.has(one))
+/** Whether the page has input of a visitor, who may have typed it before this code has loaded. */
+export function hasInput(document: Document, typed: Controls): boolean {
+  return [...document.querySelectorAll<Control>(CONTROLS)].some((one) => typed.has(one) || isDirty(one))
 }
 
 /** Controls of a form. Not by its properties, which may be its controls. */
