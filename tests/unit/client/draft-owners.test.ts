@@ -26,3 +26,9 @@ test('another user is another, however many keys there are', () => {
     'changed',
   ])
 })
+
+test('while a user goes on, a session without one is of nobody else', () => {
+  expect(hear('account:id.aaaaaaaaaa ~basket:one', '~basket:-', '~basket:two', '~basket:-')).toEqual([])
+  expect(hear('account:id.aaaaaaaaaa ~basket:one', 'account:-', '~basket:-')).toEqual(['left', 'changed'])
+  expect(hear('~basket:one', '~basket:-')).toEqual(['changed'])
+})

@@ -322,6 +322,8 @@ test.for([
   ['session:one.u1', 'session:two.u2', true],
   ['session:one.u1', 'session:-', true],
   ['~basket:one', '~basket:two', true],
+  ['session:one.u1~basket:one', 'session:one.u1~basket:-', false],
+  ['session:one.u1~basket:one', 'session:-~basket:-', true],
   ['session:one.u1 admin:-', 'session:two.u1 admin:three.w', false],
 ] as const)('a session with a new id is the same if a user is: %s, %s', ([former, news, told]) => {
   const { channel } = tabOf(former)

@@ -22,6 +22,11 @@ interface OwnerListener {
   changed(isEmptied: boolean): void
 }
 
+/** A user, who is signed in. */
+function isHere({ who, isOut }: Owner): boolean {
+  return !isOut && who !== '' && who[0] !== SOME_SESSION
+}
+
 /** Whose the drafts are, by the name of the session. */
 export function createOwners({ left, back, changed }: OwnerListener) {
   const owners = new Map<string, Owner>()
@@ -33,6 +38,9 @@ export function createOwners({ left, back, changed }: OwnerListener) {
     const { who: owner = '', isOut } = owners.get(session) ?? {}
     const isOther = owner && (who ? !who.split('.').some((mark) => owner.includes(mark)) : owner[0] === SOME_SESSION)
     const isAway = !isOther && !who && !!owner
+    // Such as a basket: while a user goes on, it is of nobody else.
+    if (isOther && owner[0] === SOME_SESSION && [...owners.values()].some(isHere))
+      return void owners.set(session, { who, isOut: false })
     owners.set(session, { who: isAway ? owner : who, isOut: isAway })
     page.isFormer ||= !!isOther || isAway
     if (isOther) changed(who !== '' && !isCall)

@@ -141,23 +141,27 @@ function textOf(marks: string, isIn: (name: string | undefined, users: string | 
 
 /**
  * Whether a session has become another, and whether it was one of a user who is not in it any more. A session that gets a
- * new id, with a user in common, is the same.
+ * new id, with a user in common, is the same; and while a user goes on, a session without one, such as a basket, is of nobody else.
  */
 export function changesOf(former: string, marks: string): readonly [isOther: boolean, isFormer: boolean] {
   const sessions = new Map(Array.from(marks.matchAll(MARK), ([, name, id, users]) => [name, { id, users }]))
   let isOther = false
   let isFormer = false
+  let isUnnamed = false
+  let goesOn = false
   for (const [, name, id, users = ''] of former.matchAll(MARK)) {
     const now = sessions.get(name)
     const isSame = users
       .split('.')
       .slice(1)
       .some((user) => now?.users?.split('.').includes(user))
+    goesOn ||= isSame
     if (isSame || (id === now?.id && users === now?.users)) continue
     isOther = true
-    isFormer ||= id !== '-'
+    if (users) isFormer = true
+    else isUnnamed ||= id !== '-'
   }
-  return [isOther, isFormer]
+  return [isOther, isFormer || (isUnnamed && !goesOn)]
 }
 
 /** What this browser was last told of its sessions in any tab, also in one that is closed, and when. Empty if it does not keep it. */
