@@ -80,9 +80,9 @@ describe('the next user of the tab does not read', () => {
     await expect.poll(() => texts(page)).toEqual(EMPTY)
   })
 
-  browserTest('nor what was chosen there', async ({ open }) => {
+  browserTest.for(['anew', 'from its cache'])('nor what was chosen there, loaded %s', async (how, { open }) => {
     const page = await open(REFUSED)
-    await page.route('**/peek', (route) => route.continue())
+    if (how === 'anew') await page.route('**/peek', (route) => route.continue())
     await openComment(page, '/stored/comment', 'ann')
     await visit(page, '/peek')
     const answers = () =>

@@ -68,7 +68,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     keep(true)
     entries.lock()
     pending.clear()
-    if (isRestored) foreign = disown(document, typed, 'typed')
+    if (isRestored) foreign = disown(document, typed, takenOf(entries, key()))
   }
 
   function unlock(): void {
@@ -82,7 +82,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     document.dispatchEvent(new Event(news))
     entries.clear()
     pending.clear()
-    foreign = disown(document, typed, isEmptied ? 'typed' : 'nothing')
+    foreign = disown(document, typed, isEmptied ? takenOf(entries, key()) : 'nothing')
   }
 
   function start(): void {
@@ -120,6 +120,11 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
 function isOfOthers({ left }: DraftEntries, { key, isOthers }: DraftKeeperParts): boolean {
   const former = left.get(key())
   return former !== undefined && isOthers(former)
+}
+
+/** A browser that shows an entry again has put back what was chosen in it, without events. */
+function takenOf({ left }: DraftEntries, key: string): 'restored' | 'typed' {
+  return left.has(key) ? 'restored' : 'typed'
 }
 
 function leaveEntry(
