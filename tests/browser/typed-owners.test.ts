@@ -80,9 +80,9 @@ describe('the next user of the tab does not read', () => {
     await expect.poll(() => texts(page)).toEqual(EMPTY)
   })
 
-  browserTest.for(['anew', 'from its cache'])('nor what was chosen there, loaded %s', async (how, { open }) => {
+  browserTest('nor what was chosen there', async ({ open }) => {
     const page = await open(REFUSED)
-    if (how === 'anew') await page.route('**/peek', (route) => route.continue())
+    await page.route('**/peek', (route) => route.continue())
     await openComment(page, '/stored/comment', 'ann')
     await visit(page, '/peek')
     const answers = () =>
