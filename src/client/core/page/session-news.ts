@@ -113,14 +113,15 @@ export function createSessionNews({
       // What was asked for before is of the former session. What the visitor has called may have begun the next one.
       const isBefore = startedAt < otherSince
       if (isBefore && (!isCall || formerMarks.some((one) => !changesOf(one, mergeMarks(one, news))[0]))) return false
-      // Or of one that this tab has not known.
+      // Or of one that this document has not opened, so that it cannot compare.
       const [changed, kept] = keptMarks(window)
-      const unknown = textOf(news, (name) => !namesOf(marks).has(name))
-      if (startedAt < changed && changed <= Date.now() && changesOf(unknown, mergeMarks(unknown, kept))[0]) {
+      const unknown = textOf(news, (name) => !namesOf(opened).has(name))
+      const [isOther, isFormer] = changesOf(unknown, mergeMarks(unknown, kept))
+      if (isOther && startedAt < changed && changed <= Date.now()) {
         const former = marks
         hear(`\n${kept}`)
         if (!changesOf(former, marks)[0]) askAgain(true)
-        return true
+        return isFormer
       }
       opened = mergeMarks(opened, told)
       know(news, true)
