@@ -68,6 +68,33 @@ test('below a base path the handshake has it, and the upstream does not', async 
   expect(app.shouldUpgrade(asked as never)).toBe(false)
 })
 
+test('while Node reads its head, no condition is asked: the turn for that comes later', () => {
+  const condition = [{ type: 'cookie' as const, key: 'plan', value: '(?<plan>(a|b)+)' }]
+  const elsewhere = { destination: 'http://127.0.0.1:9/:path*', has: condition }
+  const rulesOf = (source: string) => ({
+    redirects: [{ source: '/:path*', destination: '/gone', permanent: false, has: condition }],
+    rewrites: [{ source, ...elsewhere }],
+  })
+  const read: string[] = []
+  const headers = new Proxy<Record<string, string>>(
+    { host: 'localhost', connection: 'Upgrade', upgrade: 'websocket', cookie: 'plan=abab' },
+    {
+      get(target, name) {
+        read.push(String(name))
+        return target[String(name)]
+      },
+    },
+  )
+  const asked = (url: string) =>
+    ({ url, method: 'GET', headers, rawHeaders: [], httpVersionMajor: 1, socket: {} }) as never
+  const { app } = tinyApp({ routes: {}, rules: rulesOf('/socket/:path*') })
+  expect([app.shouldUpgrade(asked('/socket/a')), app.shouldUpgrade(asked('/other'))]).toEqual([true, false])
+  const { app: none } = tinyApp({ routes: {}, rules: { redirects: rulesOf('/').redirects } })
+  expect(none.shouldUpgrade(asked('/socket/a'))).toBe(false)
+  expect(read).toContain('upgrade')
+  expect(read).not.toContain('cookie')
+})
+
 test('one that is pipelined behind an answer that is not out ends its connection, and nothing else', async () => {
   const late: { answer?: () => void } = {}
   const { port, heads } = await tunnelling((req, res, next) => {
