@@ -11,8 +11,8 @@ import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const CONNECTIONS = 48
 const MOST_A_ROUND = 16
-const MOST_A_TURN_MS = 10
-const LEAST_ROUNDS = 20
+const MOST_A_TURN_MS = 40
+const LEAST_ROUNDS = 10
 
 /** Notes in which round of the event loop something runs. */
 function watchRounds() {

@@ -36,8 +36,8 @@ function entryWorld(workMs: number) {
   return { world, ask, began, turn, rounds: () => rounds }
 }
 
-test('requests begin at once for 10 ms in a turn of the event loop, and as long in each of the next', async () => {
-  const { ask, began, turn } = entryWorld(2)
+test('requests begin at once for 40 ms in a turn of the event loop, and as long in each of the next', async () => {
+  const { ask, began, turn } = entryWorld(8)
   for (let at = 0; at < 12; at += 1) ask('a', String(at))
   expect(began()).toEqual(['0', '1', '2', '3', '4'])
   expect([await turn(), await turn(), await turn()]).toEqual([['5', '6', '7', '8', '9'], ['10', '11'], []])
@@ -46,7 +46,7 @@ test('requests begin at once for 10 ms in a turn of the event loop, and as long 
 })
 
 test('clients take turns, and nobody passes those who wait', async () => {
-  const { ask, began, turn } = entryWorld(5)
+  const { ask, began, turn } = entryWorld(20)
   for (let at = 0; at < 6; at += 1) ask('a', `a${at}`)
   ask('b')
   expect([began(), await turn()]).toEqual([
@@ -60,16 +60,22 @@ test('clients take turns, and nobody passes those who wait', async () => {
 test('a turn that others have made long has no time for them', async () => {
   const { world, ask, began, turn } = entryWorld(1)
   ask('a', 'first')
-  world.now += 10
+  world.now += 40
   ask('a', 'second')
   expect([began(), await turn()]).toEqual([['first'], ['second']])
 })
 
 test('the event loop goes round ten times between turns, which accept newcomers, unless other work makes that long', async () => {
-  const { ask, began, turn, rounds } = entryWorld(10)
+  const { ask, began, turn, rounds } = entryWorld(40)
   for (const name of ['1', '2', '3', '4']) ask('a', name)
   expect(began()).toEqual(['1'])
   expect([await turn(), rounds()]).toEqual([['2'], 11])
   expect([await turn(1), rounds()]).toEqual([['3'], 11])
-  expect([await turn(20), rounds()]).toEqual([['4'], 2])
+  expect([await turn(80), rounds()]).toEqual([['4'], 2])
+})
+
+test('no more than 128 begin in one turn, however quick they are', async () => {
+  const { ask, began, turn } = entryWorld(0)
+  for (let at = 0; at < 300; at += 1) ask('a', String(at))
+  expect([began().length, (await turn()).length, (await turn()).length]).toEqual([128, 128, 44])
 })

@@ -1,7 +1,8 @@
 /**
  * Keeps requests that are answered at once, such as those for pages that are kept, from holding the event loop: of those
- * that one turn of it reads, as many begin at once as fit into `TURN_MS`, and the others wait, for as long in each of the
- * next turns. Clients take turns.
+ * that one turn of it reads, `MOST_A_TURN` begin at once, or as many as fit into `TURN_MS`, and the others wait, for as many
+ * in each of the next turns. Clients take turns. Requests that need a turn to render wait for that in a line of their own,
+ * where the load is judged, so they must get there soon.
  *
  * Node reads 1,024 connections before it looks at timers and `setImmediate`, and 1,024 again, up to 48 times, if all of them
  * had sent something (libuv, `uv__io_poll`). Of one connection it reads 64 KiB, which may be 1,900 pipelined requests. So a
@@ -13,7 +14,8 @@
 import { EVENT_LOOP, type EventLoop } from '../../http/event-loop.ts'
 import { createFairQueue } from '../../http/fair-queue.ts'
 
-const TURN_MS = 10
+const TURN_MS = 40 // a batch of pages takes 25, and of its requests some are let in meanwhile
+const MOST_A_TURN = 128 // at 0.1 ms each
 /**
  * After it, the event loop goes round this many times before the next who wait begin, for as long again at most: each round
  * accepts one connection, and only one (libuv since 1.47). Otherwise a flood on open connections would keep newcomers out.
@@ -34,9 +36,12 @@ export function createEntryTurns({ now, nextTurn, afterwards }: EventLoop = EVEN
   const queue = createFairQueue<() => void>()
   let waiting = 0
   let startedAt: number | undefined
+  /** Those that have begun in this turn. */
+  let begun = 0
 
   function begin(at: number): void {
     startedAt = at
+    begun = 0
     nextTurn(end)
   }
 
@@ -53,8 +58,9 @@ export function createEntryTurns({ now, nextTurn, afterwards }: EventLoop = EVEN
   }
 
   function letGo(since: number): void {
-    const client = now() - since < TURN_MS ? queue.nextBut() : undefined
+    const client = begun < MOST_A_TURN && now() - since < TURN_MS ? queue.nextBut() : undefined
     if (client === undefined) return
+    begun += 1
     waiting -= 1
     queue.take(client)?.()
     afterwards(() => letGo(since))
@@ -64,7 +70,10 @@ export function createEntryTurns({ now, nextTurn, afterwards }: EventLoop = EVEN
     take(client) {
       const at = now()
       if (startedAt === undefined) begin(at)
-      if (waiting === 0 && at - (startedAt ?? at) < TURN_MS) return undefined
+      if (waiting === 0 && begun < MOST_A_TURN && at - (startedAt ?? at) < TURN_MS) {
+        begun += 1
+        return undefined
+      }
       waiting += 1
       return new Promise((go) => queue.add(client(), go))
     },
