@@ -95,9 +95,10 @@ export function createApp(options: CreateAppOptions): MillraceApp {
   app.use(serveRoutes(parts))
   app.use(answerFailures)
   const { handle } = app as unknown as { readonly handle: Handle }
+  const route = handle.bind(app)
   const isBehind = basePath() !== '' || parts.isEmbedded
-  const enter = createEntrance({ ...parts, relayPath: reports.tunnelPath }, handle.bind(app))
-  Object.assign(app, { handle: inTurns(queue, isBehind ? enter : handle.bind(app)) })
+  const enter = isBehind ? createEntrance({ ...parts, relayPath: reports.tunnelPath }, route) : route
+  Object.assign(app, { handle: inTurns(queue, enter) })
 
   const { dataDir, afterwards } = services
   const life = createAppLife(definition.start, readiness, afterwards, {

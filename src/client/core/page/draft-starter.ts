@@ -34,7 +34,7 @@ export function createDraftStarter(
     loading ??= import('./draft-keeper.ts').then(
       ({ keepDrafts }) => {
         const now = (): string => sessions.ofPage
-        const isOthers = (former: string): boolean => changesOf(former, mergeMarks(former, sessions.marks))[1]
+        const isOthers = (former: string): boolean => changesOf(former, mergeMarks(former, sessions.marks()))[1]
         keeper = keepDrafts({ ...parts, name: STORAGE_KEY, kind: parts.kind(), marks, typed, now, isOthers })
         for (const news of untold.splice(0)) keeper.learn(...news)
       },

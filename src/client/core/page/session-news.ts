@@ -5,12 +5,13 @@ const STORAGE_KEY = `millrace:sessions${globalThis.MILLRACE_BASE_PATH || ''}`
 const MARK = /(\S+?):([^ ~.]+)([^ ~]*)/g // as in `session-marks.ts`
 const ASKED_MS = 10_000
 const MOST_ASKED = 5 // in that time; nobody signs in more often
+const MAX_FORMER = 16
 const MAX_HEARD = 4096 // characters; marks of two dozen sessions, twice
 
 /** What a tab knows of the sessions of its browser. */
 export interface SessionNews {
   /** Of the last answers to this browser, in any tab. */
-  readonly marks: string
+  marks(): string
   /**
    * Those of them that say whose this page is: of the sessions that it has opened, or of all if it has opened none; of these
    * those with a user, or all that it has opened if none has one.
@@ -45,7 +46,7 @@ export function createSessionNews({
   /** Of the sessions that this document has opened. */
   let opened = first
   let otherSince = 0
-  /** Those of former sessions. Bound: one for each time that a visitor of this document has signed in or out. */
+  /** Those of former sessions, the latest `MAX_FORMER`. */
   const formerMarks: string[] = []
 
   /** Event streams and fetchers belong to a session. @param isOwn whether an answer to this tab has told them, and others receive them. */
@@ -56,7 +57,7 @@ export function createSessionNews({
     const [isOther, isFormer] = changesOf(former, marks)
     if (isOther) {
       otherSince = Date.now()
-      formerMarks.push(former)
+      if (formerMarks.push(former) > MAX_FORMER) formerMarks.shift()
     }
     document.dispatchEvent(new CustomEvent('millrace:session', { detail: isOther }))
     if (isFormer) document.dispatchEvent(new Event('millrace:former'))
@@ -66,12 +67,15 @@ export function createSessionNews({
   }
   /** When it was asked lately. A server that begins another session with each answer would be asked without end by two tabs. */
   let asked: readonly number[] = []
+  let timer: ReturnType<typeof setTimeout> | undefined
   function askAgain(isFormer: boolean): void {
     const now = Date.now()
     asked = [...asked.filter((at) => at > now - ASKED_MS), now]
-    const ask = (): unknown => channel.dispatchEvent(new MessageEvent('message', { data: ['/*', isFormer] }))
+    const ask = (): void => {
+      timer = void channel.dispatchEvent(new MessageEvent('message', { data: ['/*', isFormer] }))
+    }
     if (asked.length <= MOST_ASKED) ask()
-    else if (asked.length === MOST_ASKED + 1) setTimeout(ask, ASKED_MS)
+    else timer ??= setTimeout(ask, ASKED_MS)
   }
 
   function tell(former: string, news: string): void {
@@ -99,9 +103,7 @@ export function createSessionNews({
   const allMarks = (): string => mergeMarks(keptMarks(window)[1], marks)
 
   return {
-    get marks() {
-      return allMarks()
-    },
+    marks: allMarks,
     get ofPage() {
       const names = namesOf(opened)
       const all = textOf(allMarks(), (name) => names.size === 0 || names.has(name))

@@ -48,8 +48,8 @@ interface RequestQueueOptions {
 export interface RequestQueue {
   /**
    * Starts requests in turns of the event loop, as `entry-turns.ts` describes, and those of one connection one after the
-   * other: each starts after the previous answer is sent. Otherwise a few kilobytes of pipelined requests on one connection would take every place of the server. Requests that wait on a
-   * closed connection never start. A connection that exceeds its client's share is reset: an answer would have to wait, and
+   * other: each starts after the previous answer is sent. Otherwise a few kilobytes of pipelined requests on one connection
+   * would take every place of the server. Requests that wait on a closed connection never start. A connection that exceeds its client's share is reset: an answer would have to wait, and
    * its request with it. No proxy sends a request before the previous one is answered.
    */
   readonly oneAtATime: (req: IncomingMessage, res: ServerResponse, go: () => void) => void
