@@ -10,6 +10,7 @@ import { createDraftStarter } from './core/page/draft-starter.ts'
 import { endInTime } from './core/data/end-in-time.ts'
 import { createHistoryStack } from './core/navigation/history-stack.ts'
 import { loadDocument } from './core/page/document-load.ts'
+import { createEntryOwner } from './core/page/entry-owner.ts'
 import { createJournal } from './core/data/journal.ts'
 import { createKnownRoutes, pathOf } from './core/data/known-routes.ts'
 import { clickTarget, listenToClicks } from './core/prefetch/link-clicks.ts'
@@ -131,6 +132,7 @@ export function startRouter(options: StartOptions): StartedRouter {
     storage,
     pathname: () => withBasePath(pathOf(router.screen.href)),
     key: () => history.shown || history.current.key,
+    entry: createEntryOwner(window, history),
     kind: () => (router.screen.fallback ?? router.screen.view.outcome)?.kind ?? '',
     marks: state.sessions,
     hasActions,

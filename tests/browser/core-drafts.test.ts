@@ -17,6 +17,7 @@ const keeper = keepDrafts({
   name: 'millrace:drafts',
   pathname: () => window.pathname ?? location.pathname,
   key: () => stack.shown,
+  entry: { owner: undefined, own: () => undefined },
   kind: '',
   marks: undefined,
   now: () => '',

@@ -1,5 +1,4 @@
 /** What was typed, and the next user of the tab. */
-import { untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { statusComplaint } from '../support/page-complaints.ts'
@@ -56,59 +55,6 @@ describe('the next user of the tab does not read', () => {
       },
     )
   }
-
-  browserTest('what the browser itself restores in a document that it loads again on Back', async ({ open }) => {
-    const page = await open(REFUSED)
-    // As for documents with `no-store`: requests that are routed take no documents from the cache.
-    await page.route('**/stored/comment', (route) => route.continue())
-    await openComment(page, '/stored/comment', 'ann')
-    await visit(page, '/stored/comment')
-    await write(page)
-    await visit(page, '/stored/public')
-    await page.goBack()
-    await untilAlive(page)
-    await expect.poll(() => texts(page)).toEqual(WRITTEN)
-    // What was typed before this document was alive counts, too.
-    await page.evaluate(() => sessionStorage.removeItem('millrace:drafts'))
-    await visit(page, '/stored/public')
-    const other = await signOutElsewhere(page, '/stored/comment')
-    await signIn(other, 'bob')
-    await heading(other, 'Comment of bob')
-    await page.goBack()
-    await untilAlive(page)
-    await heading(page, 'Comment of bob')
-    await expect.poll(() => texts(page)).toEqual(EMPTY)
-  })
-
-  browserTest('nor what was chosen there', async ({ open }) => {
-    const page = await open(REFUSED)
-    await page.route('**/peek', (route) => route.continue())
-    await openComment(page, '/stored/comment', 'ann')
-    await visit(page, '/peek')
-    const answers = () =>
-      page.evaluate(() => {
-        const form = document.querySelector<HTMLFormElement>('#answers')
-        return new URLSearchParams(
-          [...new FormData(form ?? undefined)].map(([name, value]) => [name, String(value)]),
-        ).toString()
-      })
-    const untouched = await answers()
-    await page.locator('[name=ill]').check()
-    await page.locator('[name=sure]').check()
-    await page.locator('[name=diet][value=vegan]').check()
-    await page.locator('[name=way][value=phone]').check()
-    await page.locator('[name=state]').selectOption('sick')
-    await page.locator('[name=many]').selectOption(['y'])
-    expect(await answers()).not.toBe(untouched)
-    await visit(page, '/stored/public')
-    const other = await signOutElsewhere(page, '/stored/comment')
-    await signIn(other, 'bob')
-    await heading(other, 'Comment of bob')
-    await page.goBack()
-    await untilAlive(page)
-    await heading(page, 'Peek')
-    await expect.poll(answers).toBe(untouched)
-  })
 
   browserTest('what was typed in a document without a session', async ({ open }) => {
     const page = await open(REFUSED)

@@ -14,10 +14,10 @@ const WITH_HOOKS = join(ROOT, 'tests/bench/every-hook')
 // Chunks import each other by names with hashes, which compress to a few bytes more or less: each limit has room for that.
 
 // What a page needs before it is alive, over React and without any page or route of an application.
-const FIRST_LOAD_LIMIT_BYTES = 4820
+const FIRST_LOAD_LIMIT_BYTES = 4830
 
 // Everything that the browser ever loads of the runtime: the first load, the router, the decoder of values; not calls.
-const TOTAL_LIMIT_BYTES = 29_010
+const TOTAL_LIMIT_BYTES = 29_240
 
 // What pages load that have forms.
 const ACTIONS_LIMIT_BYTES = 3560
@@ -26,7 +26,7 @@ const ACTIONS_LIMIT_BYTES = 3560
 const TROUBLES_LIMIT_BYTES = 3120
 
 // What pages load with something to type in, after everything else; and what hides a page that a former user has left.
-const DRAFTS_LIMIT_BYTES = 3210
+const DRAFTS_LIMIT_BYTES = 3440
 
 // No other script is as large by far.
 const LEAST_REACT_BYTES = 150_000

@@ -204,8 +204,25 @@ test('whose calls and typed text are is judged by all that was told, also before
   await vi.waitUntil(() => keeper.learn.mock.calls.length === 2)
   expect([keeper.marks, keeper.learn.mock.calls.map(([marks]) => marks)]).toEqual([
     '',
-    ['session:ann\nsession:-', 'session:bob'],
+    ['session:ann \nsession:- ', 'session:bob '],
   ])
+})
+
+test('nor is what another kind of session says of its user, unless the document has opened that, too, or none', async () => {
+  const data = 'admin:root.r session:ann.a\nadmin:- session:ann.a'
+  for (const [marks, expected] of [
+    ['session:ann.a', ['session:ann.a \nsession:ann.a ', 0]],
+    ['admin:root.r session:ann.a', ['admin:root.r session:ann.a \nadmin:- session:ann.a ', 1]],
+    ['', ['admin:root.r session:ann.a \nadmin:- session:ann.a ', 1]],
+  ] as const) {
+    const { document, channel } = tabOf(marks, `${Date.now() - 1e9} admin:root.r session:ann.a `)
+    const former = vi.fn<() => void>()
+    document.addEventListener('millrace:former', former)
+    keeper.learn.mockClear()
+    channel.dispatchEvent(Object.assign(new Event('message'), { data }))
+    await vi.waitUntil(() => keeper.learn.mock.calls.length === 1)
+    expect([keeper.learn.mock.calls[0]?.[0], former.mock.calls.length]).toEqual(expected)
+  }
 })
 
 test('an answer that was asked for before a session became another tells nothing, but one to a call that began the next', () => {

@@ -10,12 +10,12 @@ function entryWorld(workMs: number) {
     afterwards: (run) => queueMicrotask(() => process.nextTick(run)),
   })
   const began = (): readonly string[] => world.began.splice(0)
-  const ask = (client: string, name = client): void => {
+  const ask = (client: string, name = client, isNewcomer = false): void => {
     const work = (): void => {
       world.began.push(name)
       world.now += workMs
     }
-    const turn = turns.take(() => client)
+    const turn = turns.take(() => client, isNewcomer)
     if (turn === undefined) work()
     else void turn.then(work)
   }
@@ -78,4 +78,35 @@ test('no more than 128 begin in one turn, however quick they are', async () => {
   const { ask, began, turn } = entryWorld(0)
   for (let at = 0; at < 300; at += 1) ask('a', String(at))
   expect([began().length, (await turn()).length, (await turn()).length]).toEqual([128, 128, 44])
+})
+
+test('where many begin and connections come, the loop goes round before the next, for as long as they come', async () => {
+  const { ask, began, turn, rounds, world } = entryWorld(0)
+  for (let at = 0; at < 16; at += 1) ask('a', String(at), at === 0)
+  expect(began()).toHaveLength(16)
+  const arrivals = [3, 6, 8, 20]
+  const goRound = world.next.splice(0)
+  for (const run of goRound) run()
+  for (let round = 1; round <= 30 && world.began.length === 0; round += 1) {
+    if (arrivals.includes(round)) ask('b', `at ${round}`, true)
+    for (const run of world.next.splice(0)) run()
+    await new Promise(setImmediate)
+  }
+  // The last one came four rounds after the one before it and more: for it alone nobody waits.
+  expect(began()).toEqual(['at 3', 'at 6', 'at 8'])
+  expect([await turn(), rounds()]).toEqual([[], 1])
+})
+
+test('but not for requests on open connections, nor where few begin', async () => {
+  for (const [many, isNewcomer] of [
+    [16, false],
+    [15, true],
+  ] as const) {
+    const { ask, began, turn } = entryWorld(0)
+    for (let at = 0; at < many; at += 1) ask('a', String(at), isNewcomer)
+    await turn()
+    began()
+    ask('a', 'later')
+    expect(began()).toEqual(['later'])
+  }
 })

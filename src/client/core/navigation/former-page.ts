@@ -10,11 +10,12 @@ export interface FormerPage {
 /** Whoever comes next is not asked about what the former user has left. */
 export function createFormerPage(
   { window, listeners }: Pick<RouterParts, 'window' | 'listeners'>,
-  state: Pick<RouterState, 'screen'>,
+  state: Pick<RouterState, 'screen' | 'given' | 'owner'>,
 ): FormerPage {
   /** If another reload takes over, it stays so. */
   let visit: RouterState['screen']['visit'] | undefined
-  window.document.addEventListener('millrace:former', () => {
+  const { document } = window
+  document.addEventListener('millrace:former', () => {
     ;({ visit } = state.screen)
     listeners.unasked = true
   })
@@ -22,7 +23,11 @@ export function createFormerPage(
     visit = undefined
     listeners.unasked = false
   }
-  window.document.addEventListener('millrace:back', over)
+  document.addEventListener('millrace:emptied', () => (state.owner = (state.owner ?? 0) + 1))
+  document.addEventListener('millrace:back', () => {
+    state.owner = state.given.owner
+    over()
+  })
   return {
     get isShown() {
       return visit === state.screen.visit

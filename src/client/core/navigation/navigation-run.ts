@@ -66,8 +66,8 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
 
   function render(next: RouterScreen, isAnswer?: boolean): void {
     state.rendering = true
-    state.given = next
-    parts.render(next, isAnswer)
+    state.given = next.owner === state.owner ? next : { ...next, owner: state.owner }
+    parts.render(state.given, isAnswer)
   }
 
   function cancel(): void {

@@ -74,6 +74,8 @@ export interface RouterState {
   screen: RouterScreen
   /** The last screen that React was given. */
   given: RouterScreen
+  /** Of the next screen that React is given. */
+  owner?: number | undefined
   /** React is rendering a screen that is not in the document yet. */
   rendering: boolean
   /** Changed by `navigation-run.ts` only. */

@@ -19,8 +19,6 @@ type Entries = Map<string, KeptDrafts>
 export interface DraftEntries {
   /** Those that may be shown. */
   readonly open: Entries
-  /** Sessions that the browser had when it left an entry with something typed in, by its key. */
-  readonly left: Map<string, string>
   /** Puts drafts behind all others; a page that was taken away stays so. */
   put(at: string, kept: KeptDrafts): void
   /** Takes away all, until `unlock`. */
@@ -40,10 +38,8 @@ export interface DraftEntries {
 export function createDraftEntries(storage: Storage | undefined, name: string): DraftEntries {
   const open: Entries = new Map()
   const locked: Entries = new Map()
-  const left = new Map<string, string>()
   return {
     open,
-    left,
     put(at, kept) {
       const isTaken = kept.isTaken || !!open.get(at)?.isTaken
       open.delete(at)
@@ -60,15 +56,11 @@ export function createDraftEntries(storage: Storage | undefined, name: string): 
       locked.clear()
     },
     read(inherit) {
-      const [owners, formerly, ...kept] = readStored(storage, name)
-      formerly.forEach((marks, at) => left.set(at, marks))
+      const [owners, ...kept] = readStored(storage, name)
       inherit(owners)
       kept.forEach((one, index) => one.forEach((drafts, at) => (index > 0 ? locked : open).set(at, drafts)))
     },
-    write(owners) {
-      while (left.size > MAX_ENTRIES) dropOldest(left)
-      writeStored(storage, name, [owners, left, open, locked])
-    },
+    write: (owners) => writeStored(storage, name, [owners, open, locked]),
   }
 }
 
@@ -87,32 +79,27 @@ function dropOldest(entries: Map<string, unknown>): void {
 }
 
 /** What a document leaves to the next one. */
-type Stored = readonly [
-  owners: ReadonlyMap<string, Owner>,
-  left: ReadonlyMap<string, string>,
-  entries: Entries,
-  locked: Entries,
-]
+type Stored = readonly [owners: ReadonlyMap<string, Owner>, entries: Entries, locked: Entries]
 
 /** Clears the storage. */
 function readStored(storage: Storage | undefined, name: string): Stored {
   try {
     const text = storage?.getItem(name) ?? '[]'
     storage?.removeItem(name)
-    const [owners, left, ...kept] = (JSON.parse(text) as [string, never][][]).map((pairs) => new Map(pairs))
+    const [owners, ...kept] = (JSON.parse(text) as [string, never][][]).map((pairs) => new Map(pairs))
     const [entries = new Map(), locked = new Map()] = kept.map(
       (one) => new Map([...one].filter(([, { drafts }]) => Array.isArray(drafts))),
     )
-    return [owners ?? new Map(), left ?? new Map(), entries, locked]
+    return [owners ?? new Map(), entries, locked]
   } catch {
     // Another script or version has left something else there.
-    return [new Map(), new Map(), new Map(), new Map()]
+    return [new Map(), new Map(), new Map()]
   }
 }
 
 /** Stores what there is room for, and always whose the tab is: the next document may not learn it before it is typed in. */
 function writeStored(storage: Storage | undefined, name: string, stored: Stored): void {
-  const [, , entries, locked] = stored
+  const [, entries, locked] = stored
   while (stored.some(({ size }) => size > 0)) {
     try {
       storage?.setItem(name, JSON.stringify(stored.map((one) => [...one])))

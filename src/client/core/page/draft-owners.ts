@@ -27,8 +27,19 @@ function isHere({ who, isOut }: Owner): boolean {
   return !isOut && who !== '' && who[0] !== SOME_SESSION
 }
 
+/** What a tab knows of the owners of its drafts. */
+export interface Ownership {
+  /** By the name of their session. */
+  readonly owners: ReadonlyMap<string, Owner>
+  readonly page: OwnedPage
+  /** @param former owners, as the former document has known them. */
+  inherit(former: ReadonlyMap<string, Owner>): void
+  /** @param text as `DraftKeeper.learn`. */
+  learn(text: string | undefined, isCall?: boolean): void
+}
+
 /** Whose the drafts are, by the name of the session. */
-export function createOwners({ left, back, changed }: OwnerListener) {
+export function createOwners({ left, back, changed }: OwnerListener): Ownership {
   const owners = new Map<string, Owner>()
   const page: OwnedPage = { isFormer: false }
   let marks = ''
@@ -58,7 +69,6 @@ export function createOwners({ left, back, changed }: OwnerListener) {
     }
   }
 
-  /** @param former owners, as the former document has known them. */
   function inherit(former: ReadonlyMap<string, Owner>): void {
     for (const [session, { who, isOut }] of former) {
       judge(session, who)

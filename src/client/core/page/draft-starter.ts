@@ -35,7 +35,15 @@ export function createDraftStarter(
       ({ keepDrafts }) => {
         const now = (): string => sessions.ofPage
         const isOthers = (former: string): boolean => changesOf(former, mergeMarks(former, sessions.marks()))[1]
-        keeper = keepDrafts({ ...parts, name: STORAGE_KEY, kind: parts.kind(), marks, typed, now, isOthers })
+        keeper = keepDrafts({
+          ...parts,
+          name: STORAGE_KEY,
+          kind: parts.kind(),
+          marks: sessions.first,
+          typed,
+          now,
+          isOthers,
+        })
         for (const news of untold.splice(0)) keeper.learn(...news)
       },
       () => void (loading = undefined), // the next page, or key, tries again

@@ -1,4 +1,5 @@
 /** Reads and restores what a visitor has typed into the controls of a page. */
+import type { EntryOwner } from './entry-owner.ts'
 
 type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
@@ -53,6 +54,8 @@ export interface DraftKeeperParts {
   readonly pathname: () => string
   /** Key of the history entry on screen. */
   readonly key: () => string
+  /** Its owner: what `now` has been. */
+  readonly entry: EntryOwner
   /** Kind of the fallback that the document shows; empty for a page. */
   readonly kind: string
   /** Sessions of the last answer, as `session-marks.ts` has them. */
@@ -156,7 +159,8 @@ function takeBack(control: Control, controls: readonly Control[]): void {
 
 /** Whether the page has input of a visitor, who may have typed it before this code has loaded. */
 export function hasInput(document: Document, typed: Controls): boolean {
-  return [...document.querySelectorAll<Control>(CONTROLS)].some((one) => typed.has(one) || isDirty(one))
+  const controls = document.querySelectorAll<Control>(`${CONTROLS},[contenteditable]`)
+  return [...controls].some((one) => typed.has(one) || isDirty(one))
 }
 
 /** Controls of a form. Not by its properties, which may be its controls. */

@@ -12,6 +12,8 @@ const MAX_HEARD = 4096 // characters; marks of two dozen sessions, twice
 export interface SessionNews {
   /** Of the last answers to this browser, in any tab. */
   marks(): string
+  /** Those that say whose the page was when this was created. */
+  readonly first: string
   /**
    * Those of them that say whose this page is: of the sessions that it has opened, or of all if it has opened none; of these
    * those with a user, or all that it has opened if none has one.
@@ -42,10 +44,13 @@ export function createSessionNews({
   judge,
 }: SessionNewsParts): SessionNews {
   const { document } = window
-  let marks = first
+  const [since, last] = keptMarks(window)
+  // What is typed on a page that opens no session is its user's, too.
+  let marks = mergeMarks(last, first)
   /** Of the sessions that this document has opened. */
   let opened = first
   let otherSince = 0
+  const askAgain = createAsking(channel)
   /** Those of former sessions, the latest `MAX_FORMER`. */
   const formerMarks: string[] = []
 
@@ -54,7 +59,8 @@ export function createSessionNews({
     const former = marks
     marks = mergeMarks(former, news)
     if (former === marks) return
-    const [isOther, isFormer] = changesOf(former, marks)
+    const [isOther] = changesOf(former, marks)
+    const isFormer = changesOf(ofPage(former), ofPage(marks))[1]
     if (isOther) {
       otherSince = Date.now()
       if (formerMarks.push(former) > MAX_FORMER) formerMarks.shift()
@@ -62,22 +68,9 @@ export function createSessionNews({
     document.dispatchEvent(new CustomEvent('millrace:session', { detail: isOther }))
     if (isFormer) document.dispatchEvent(new Event('millrace:former'))
     if (isOwn) tell(former, news)
-    // What this tab holds is of a former session: as if another tab had dropped everything.
+    // What this tab holds is of a former session.
     else if (isOther) askAgain(isFormer)
   }
-  /** When it was asked lately. A server that begins another session with each answer would be asked without end by two tabs. */
-  let asked: readonly number[] = []
-  let timer: ReturnType<typeof setTimeout> | undefined
-  function askAgain(isFormer: boolean): void {
-    const now = Date.now()
-    asked = [...asked.filter((at) => at > now - ASKED_MS), now]
-    const ask = (): void => {
-      timer = void channel.dispatchEvent(new MessageEvent('message', { data: ['/*', isFormer] }))
-    }
-    if (asked.length <= MOST_ASKED) ask()
-    else timer ??= setTimeout(ask, ASKED_MS)
-  }
-
   function tell(former: string, news: string): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
     channel.postMessage(`${former}\n${news}`)
@@ -87,12 +80,20 @@ export function createSessionNews({
   function hear(data: unknown): void {
     if (typeof data !== 'string' || data.length > MAX_HEARD) return
     know(data.slice(data.indexOf('\n') + 1))
-    judge(data)
+    judge(ofPage(data))
+  }
+
+  /** Those of the sessions that this document has opened, or all if it has opened none: an admin's session is nothing to others. */
+  function ofPage(text: string): string {
+    const names = namesOf(opened)
+    return text
+      .split('\n')
+      .map((part) => textOf(part, (name) => names.size === 0 || names.has(name)))
+      .join('\n')
   }
 
   channel.addEventListener('message', ({ data }) => hear(data))
   window.addEventListener('pageshow', ({ persisted }) => persisted && hear(`\n${keptMarks(window)[1]}`))
-  const [since, last] = keptMarks(window)
   // A document that was asked for before a session became another may arrive after it. It is no news then. A time that lies
   // ahead is none: the clock was wrong.
   const isLate = isFromCache || (since > Date.now() - performance.now() && since <= Date.now())
@@ -104,11 +105,11 @@ export function createSessionNews({
 
   return {
     marks: allMarks,
+    first: ofPage(marks),
     get ofPage() {
-      const names = namesOf(opened)
-      const all = textOf(allMarks(), (name) => names.size === 0 || names.has(name))
+      const all = ofPage(allMarks())
       const named = textOf(all, (_, users) => users !== '')
-      return named || names.size === 0 ? named : all
+      return named || opened === '' ? named : all
     },
     learn(told, isCall, startedAt) {
       const news = told ?? marks
@@ -127,9 +128,27 @@ export function createSessionNews({
       }
       opened = mergeMarks(opened, told)
       know(news, true)
-      judge(news, isCall)
+      judge(ofPage(news), isCall)
       return false
     },
+  }
+}
+
+/**
+ * As if another tab had dropped everything. A server that begins another session with each answer would be asked without
+ * end by two tabs.
+ */
+function createAsking(channel: BroadcastChannel): (isFormer: boolean) => void {
+  let asked: readonly number[] = []
+  let timer: ReturnType<typeof setTimeout> | undefined
+  return (isFormer) => {
+    const now = Date.now()
+    asked = [...asked.filter((at) => at > now - ASKED_MS), now]
+    const ask = (): void => {
+      timer = void channel.dispatchEvent(new MessageEvent('message', { data: ['/*', isFormer] }))
+    }
+    if (asked.length <= MOST_ASKED) ask()
+    else timer ??= setTimeout(ask, ASKED_MS)
   }
 }
 

@@ -17,18 +17,27 @@ import { createFairQueue } from '../../http/fair-queue.ts'
 const TURN_MS = 40 // a batch of pages takes 25, and of its requests some are let in meanwhile
 const MOST_A_TURN = 128 // at 0.1 ms each
 /**
- * After it, the event loop goes round this many times before the next who wait begin, for as long again at most: each round
- * accepts one connection, and only one (libuv since 1.47). Otherwise a flood on open connections would keep newcomers out.
+ * After a full turn, the event loop goes round this many times before the next who wait begin, for as long again at most: each
+ * round accepts one connection, and only one (libuv since 1.47). Otherwise a flood on open connections would keep newcomers out.
  */
-const MOST_ROUNDS = 10
+const LEAST_ROUNDS = 10
+/** And this many times as long as connections come, of which each needs some rounds to be accepted and read. */
+const MOST_ROUNDS = 64
+const ROUNDS_OF_NEWCOMER = 4
+/**
+ * So many in a turn are a flood, too, if connections come: a proxy that keeps 64 connections open makes a new one for each
+ * request beyond them, and those wait in one line, whoever they are of.
+ */
+const MANY_A_TURN = 16
 
 /** The order in which requests begin. */
 export interface EntryTurns {
   /**
    * @param client as `clientKey` names it; called if it has to wait.
+   * @param isNewcomer whether it is the first of its connection.
    * @returns `undefined` at once while this turn of the event loop has time for it and nobody waits.
    */
-  take(client: () => string): Promise<void> | undefined
+  take(client: () => string, isNewcomer: boolean): Promise<void> | undefined
 }
 
 /** Nobody waits at first. */
@@ -38,21 +47,29 @@ export function createEntryTurns({ now, nextTurn, afterwards }: EventLoop = EVEN
   let startedAt: number | undefined
   /** Those that have begun in this turn. */
   let begun = 0
+  /** Rounds since the turn; `undefined` during it. */
+  let round: number | undefined
+  /** The last round that had one. */
+  let newcomerAt: number | undefined
 
   function begin(at: number): void {
     startedAt = at
     begun = 0
+    newcomerAt = round = undefined
     nextTurn(end)
   }
 
   function end(): void {
-    if (waiting === 0) startedAt = undefined
-    else rest(MOST_ROUNDS, now() + TURN_MS)
+    const isFlood = begun >= MANY_A_TURN && newcomerAt !== undefined
+    if (waiting > 0 || isFlood) rest(0, now() + TURN_MS)
+    else startedAt = undefined
   }
 
   function rest(rounds: number, until: number): void {
+    round = rounds
     const at = now()
-    if (rounds > 0 && at < until) return nextTurn(() => rest(rounds - 1, until))
+    const mostRounds = Math.max(LEAST_ROUNDS, Math.min(MOST_ROUNDS, (newcomerAt ?? 0) + ROUNDS_OF_NEWCOMER))
+    if (rounds < mostRounds && at < until) return nextTurn(() => rest(rounds + 1, until))
     begin(at)
     letGo(at)
   }
@@ -67,10 +84,11 @@ export function createEntryTurns({ now, nextTurn, afterwards }: EventLoop = EVEN
   }
 
   return {
-    take(client) {
+    take(client, isNewcomer) {
       const at = now()
       if (startedAt === undefined) begin(at)
-      if (waiting === 0 && begun < MOST_A_TURN && at - (startedAt ?? at) < TURN_MS) {
+      if (isNewcomer) newcomerAt = round ?? 0
+      if (round === undefined && waiting === 0 && begun < MOST_A_TURN && at - (startedAt ?? at) < TURN_MS) {
         begun += 1
         return undefined
       }

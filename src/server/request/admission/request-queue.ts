@@ -27,10 +27,13 @@ const RESERVED_SHARE = 1 / 4
 const RETRY_SPREAD_SECONDS = 4
 
 const WAITING = Symbol('millrace.waiting-requests')
+const HAS_ASKED = Symbol('millrace.has-asked')
 
 interface QueuedConnection extends Socket {
   /** Bytes of the requests that wait on this connection; absent before the first. */
   [WAITING]?: number
+  /** It has had a request. */
+  [HAS_ASKED]?: boolean
 }
 
 /** Options of the queue. */
@@ -99,7 +102,10 @@ export function createRequestQueue(options: RequestQueueOptions): RequestQueue {
   }
 
   function begin(req: IncomingMessage, go: () => void): void {
-    const turn = turns.take(() => clientKey(addressOf(req)))
+    const connection: QueuedConnection = req.socket
+    const isNewcomer = connection[HAS_ASKED] !== true
+    connection[HAS_ASKED] = true
+    const turn = turns.take(() => clientKey(addressOf(req)), isNewcomer)
     if (turn === undefined) return go()
     void turn.then(() => {
       if (!req.socket.destroyed) go()

@@ -1,0 +1,46 @@
+import { controlsIn, disown, type Controls } from './drafts.ts'
+
+/** What a former user has typed and chosen on the page on screen. */
+export interface FormerInput {
+  /** Controls that it was taken from; they are not saved before somebody types in them. */
+  readonly controls: Controls
+  /** As `disown`. */
+  takeBack(taken: Parameters<typeof disown>[2]): void
+}
+
+/** @param typed controls that a visitor has typed in. */
+export function createFormerInput({ document, navigator }: Window, typed: Controls): FormerInput {
+  let controls: Controls = new WeakSet()
+  /** To take something back causes events itself. */
+  let isTaking = false
+  let isTaken = false
+  /** What there is then, the browser has restored. Older browsers do not say. */
+  const isUntouched = (): boolean => (navigator as Partial<Navigator>).userActivation?.hasBeenActive === false
+
+  function takeBack(taken: Parameters<typeof disown>[2]): void {
+    isTaken ||= taken !== 'nothing'
+    isTaking = true
+    controls = disown(document, typed, isTaken && isUntouched() ? 'restored' : taken)
+    isTaking = false
+  }
+
+  const on = (type: string, hear: (target: EventTarget) => unknown): void =>
+    document.addEventListener(type, ({ target }) => target && hear(target), true)
+  for (const type of ['input', 'change']) {
+    on(type, (one) => {
+      if (type === 'input') controls.delete(one)
+      // Firefox restores a tab that was closed, or unloaded to save memory, later than its `load`, and with events.
+      if (isTaken && !isTaking && isUntouched()) takeBack('restored')
+    })
+  }
+  // What a form shows then has not been typed.
+  on('reset', (form) => controlsIn(form).forEach((one) => typed.delete(one)))
+  // The server has it: to restore it by events would send it again, over what is newer.
+  on('millrace:saved', (one) => typed.delete(one) && controls.add(one))
+  return {
+    get controls() {
+      return controls
+    },
+    takeBack,
+  }
+}

@@ -1,0 +1,79 @@
+import type { DraftEntries, KeptDrafts } from './draft-entries.ts'
+import { isForSearch, readDrafts, restoreDrafts, type Controls, type DraftKeeperParts, type Drafts } from './drafts.ts'
+
+/** Input on the page on screen. */
+export interface PageDrafts {
+  /** Of the fallback that the document shows; empty for a page. */
+  kind: string
+  /** Saves it for when the page is shown again. @param isTaken as `KeptDrafts`. */
+  keep(isTaken?: boolean): void
+  /** Restores it. @param isTraversal whether the visitor has moved in the history. */
+  show(isTraversal: boolean): void
+  /** @param caught as for `DraftKeeper`. */
+  leaving(caught: string | undefined): void
+  /** Forgets what is not restored yet. */
+  clear(): void
+}
+
+/** @param former controls with a former user's input. */
+export function createPageDrafts(
+  { window, pathname, key, typed, kind }: DraftKeeperParts,
+  entries: DraftEntries,
+  former: { readonly controls: Controls },
+): PageDrafts {
+  const { document } = window
+  /** Drafts whose controls are missing. */
+  let pending: Drafts = new Map()
+  let shown = ''
+  let isRestored = false
+  const observer = new window.MutationObserver(restore)
+
+  function restore(): void {
+    restoreDrafts(document, pending, page.kind, isRestored ? typed : undefined)
+    isRestored = true
+    observe()
+  }
+  function observe(): void {
+    if (pending.size > 0) observer.observe(document, { childList: true, subtree: true })
+    else observer.disconnect()
+  }
+
+  const page: PageDrafts = {
+    kind,
+    keep(isTaken = page.kind !== '') {
+      // Saved input that is not restored yet is more valuable than input typed since.
+      if (!isRestored) return
+      const drafts = new Map(pending)
+      readDrafts(document, drafts, page.kind, { typed, foreign: former.controls })
+      entries.put(key(), { pathname: pathname(), isTaken, drafts: [...drafts] })
+    },
+    show(isTraversal) {
+      const path = pathname()
+      const at = key()
+      const isOf = (one: string, isTaken: boolean): boolean =>
+        isTaken || (one === at && (isTraversal || page.kind !== ''))
+      const [from = at, found] =
+        [...entries.open].findLast(([one, { pathname: of, isTaken }]) => of === path && isOf(one, isTaken)) ?? []
+      if (found || shown !== at) pending = new Map(found && restorable(found))
+      shown = at
+      for (const one of [at, from]) entries.open.delete(one)
+      if (found && page.kind) entries.open.set(at, { ...found, isTaken: true })
+      restore()
+    },
+    leaving(caught) {
+      page.keep()
+      if (caught === undefined) return
+      pending = new Map(entries.open.get(key())?.drafts)
+      page.kind ||= caught
+      // Its controls are still in the document.
+      observe()
+    },
+    clear: () => pending.clear(),
+  }
+  return page
+}
+
+/** Controls for search params show those of the URL again. */
+function restorable({ isTaken, drafts }: KeptDrafts): KeptDrafts['drafts'] {
+  return drafts.filter(([address]) => isTaken || !isForSearch(address))
+}

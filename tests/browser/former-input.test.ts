@@ -1,0 +1,144 @@
+/** Input of a former user that is not in the router's hands: what browsers restore, what they undo, what components hold. */
+import { untilAlive } from 'millrace/testing'
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { statusComplaint } from '../support/page-complaints.ts'
+import { heading } from '../support/router-page.ts'
+import {
+  browserTest,
+  EMPTY,
+  openComment,
+  REFUSED,
+  signIn,
+  signOutElsewhere,
+  texts,
+  visit,
+  write,
+  WRITTEN,
+} from '../support/typed-page.ts'
+
+describe('the next user does not get what the browser restores:', () => {
+  browserTest('typed text, in a document that it loads again on Back', async ({ open }) => {
+    const page = await open(REFUSED)
+    // As for documents with `no-store`: requests that are routed take no documents from the cache.
+    await page.route('**/stored/comment', (route) => route.continue())
+    await openComment(page, '/stored/comment', 'ann')
+    await visit(page, '/stored/comment')
+    await write(page)
+    await visit(page, '/stored/public')
+    await page.goBack()
+    await untilAlive(page)
+    await expect.poll(() => texts(page)).toEqual(WRITTEN)
+    // What was typed before this document was alive counts, too.
+    await page.evaluate(() => sessionStorage.removeItem('millrace:drafts'))
+    await visit(page, '/stored/public')
+    const other = await signOutElsewhere(page, '/stored/comment')
+    await signIn(other, 'bob')
+    await heading(other, 'Comment of bob')
+    await page.goBack()
+    await untilAlive(page)
+    await heading(page, 'Comment of bob')
+    await expect.poll(() => texts(page)).toEqual(EMPTY)
+  })
+
+  browserTest('what was chosen, in any document with which the entry comes back', async ({ open }) => {
+    const page = await open({ allow: [...REFUSED.allow, statusComplaint(404)] })
+    await page.route('**/peek', (route) => route.continue())
+    await openComment(page, '/stored/comment', 'ann')
+    await visit(page, '/peek')
+    const answers = () =>
+      page.evaluate(() => {
+        const form = document.querySelector<HTMLFormElement>('#answers')
+        return new URLSearchParams(
+          [...new FormData(form ?? undefined)].map(([name, value]) => [name, String(value)]),
+        ).toString()
+      })
+    const untouched = await answers()
+    await page.locator('[name=ill]').check()
+    await page.locator('[name=sure]').check()
+    await page.locator('[name=diet][value=vegan]').check()
+    await page.locator('[name=way][value=phone]').check()
+    await page.locator('[name=state]').selectOption('sick')
+    await page.locator('[name=many]').selectOption(['y'])
+    expect(await answers()).not.toBe(untouched)
+    await visit(page, '/stored/public')
+    const other = await signOutElsewhere(page, '/stored/comment')
+    await signIn(other, 'bob')
+    await heading(other, 'Comment of bob')
+    // Nor is it in the storage of a tab that is a duplicate; and a document may never have loaded to its end.
+    await page.evaluate(() => sessionStorage.clear())
+    await page.route('**/never.png', () => undefined)
+    await page.addInitScript(() => (new Image().src = '/never.png'))
+    await page.goBack({ waitUntil: 'domcontentloaded' })
+    await untilAlive(page)
+    await heading(page, 'Peek')
+    expect(await page.evaluate(() => document.readyState)).toBe('interactive')
+    await expect.poll(answers).toBe(untouched)
+    // Firefox restores a tab that was closed later, with events. What a test evaluates counts as touched by the visitor.
+    await page.evaluate(() => {
+      Object.defineProperty(navigator.userActivation, 'hasBeenActive', { value: false, configurable: true })
+      const control = document.querySelector<HTMLSelectElement>('[name=state]')
+      if (control === null) throw new Error('no such control')
+      control.value = 'sick'
+      for (const type of ['input', 'change']) control.dispatchEvent(new Event(type, { bubbles: true }))
+    })
+    expect(await answers()).toBe(untouched)
+    await page.evaluate(() => Reflect.deleteProperty(navigator.userActivation, 'hasBeenActive'))
+    await page.locator('[name=state]').selectOption('sick')
+    await page.locator('[name=ill]').check()
+    expect(await answers()).toMatch(/state=sick.*ill=|ill=.*state=sick/)
+  })
+})
+
+/** What a component might hold: an element that React does not know. */
+const addFree = (page: Page) =>
+  page.evaluate(() => {
+    document.querySelector('h1')?.insertAdjacentHTML('afterend', '<p contenteditable id="free"></p>')
+  })
+
+for (const next of ['nobody', 'bob']) {
+  browserTest(
+    `a page on which a user has typed starts again for ${next}, so that nothing brings it back`,
+    async ({ open }) => {
+      const page = await open(REFUSED)
+      await openComment(page, '/stored/public', 'ann')
+      await write(page)
+      await addFree(page)
+      await page.locator('#free').fill('of ann')
+      const other = await signOutElsewhere(page, '/stored/public')
+      if (next === 'bob') {
+        await visit(other, '/stored/sign-in?to=public')
+        await signIn(other, 'bob')
+        await heading(other, 'Comment of bob')
+      }
+      await page.locator('#free').waitFor({ state: 'detached' })
+      await heading(page, `Comment of ${next}`)
+      await page.getByLabel('about').fill('mine')
+      for (const keys of ['Control+z', 'Control+z', 'Control+Shift+z', 'Control+Shift+z'])
+        await page.keyboard.press(keys)
+      expect(await texts(page)).toEqual(['', '', 'mine', ''])
+    },
+  )
+}
+
+browserTest('components of a page on which nobody has typed stay', async ({ open }) => {
+  const page = await open(REFUSED)
+  await openComment(page, '/stored/public', 'ann')
+  await addFree(page)
+  await signOutElsewhere(page, '/stored/public')
+  await heading(page, 'Comment of nobody')
+  await page.locator('#free').waitFor()
+})
+
+browserTest('a page that opens no session, opened last, hears of documents for another user', async ({ open }) => {
+  const page = await open(REFUSED)
+  const other = await page.context().newPage()
+  await openComment(other, '/stored/comment', 'ann')
+  await visit(page, '/wizard/1')
+  await page.getByLabel('late').waitFor()
+  await page.getByLabel('message').fill('half a thought')
+  await other.evaluate(() => fetch('/switch/bob', { method: 'POST' }))
+  await visit(other, '/stored/comment')
+  await heading(other, 'Comment of bob')
+  await expect.poll(() => page.getByLabel('message').inputValue()).toBe('')
+})
