@@ -23,7 +23,7 @@ const TOTAL_LIMIT_BYTES = 29_240
 const ACTIONS_LIMIT_BYTES = 3560
 
 // What they load ahead, after everything else, for the moment when nothing can be loaded.
-const TROUBLES_LIMIT_BYTES = 3120
+const TROUBLES_LIMIT_BYTES = 3140
 
 // What pages load with something to type in, after everything else; and what hides a page that a former user has left.
 const DRAFTS_LIMIT_BYTES = 3440

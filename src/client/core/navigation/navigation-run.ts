@@ -66,7 +66,9 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
 
   function render(next: RouterScreen, isAnswer?: boolean): void {
     state.rendering = true
-    state.given = next.owner === state.owner ? next : { ...next, owner: state.owner }
+    // A boundary that starts again would show its page in place of the fallback.
+    const { owner } = next.fallback ? state.given : state
+    state.given = next.owner === owner ? next : { ...next, owner }
     parts.render(state.given, isAnswer)
   }
 

@@ -54,7 +54,7 @@ export function createOwners({ left, back, changed }: OwnerListener): Ownership 
       return void owners.set(session, { who, isOut: false })
     owners.set(session, { who: isAway ? owner : who, isOut: isAway })
     page.isFormer ||= !!isOther || isAway
-    if (isOther) changed(who !== '' && !isCall)
+    if (isOther) changed(who === '' || !isCall)
     else if (isAway && !isOut) left()
     else if (isOut && [...owners.values()].every((one) => !one.isOut)) back()
   }
