@@ -85,6 +85,7 @@ export function createRequestQueue(options: RequestQueueOptions): RequestQueue {
 
   return {
     oneAtATime(req, res, next) {
+      if (hasNoPeer(req.socket)) return void req.socket.destroy()
       // Node assigns the socket to an answer when it is the first in line.
       if (res.socket === null) wait(req, res, next)
       else begin(req, next)
@@ -143,6 +144,14 @@ function refuse(context: RequestContext, refusal: ShareRefusal): void {
   record.refused = refusal === 'client' ? 'too many long requests of one client' : 'too many long requests'
   if (outlastsAnswer(req)) dropBody(req, res)
   sendText(context, 503, 'Too busy', ['Retry-After', String(1 + Math.floor(Math.random() * RETRY_SPREAD_SECONDS))])
+}
+
+/**
+ * Whether the client of a connection has reset it before its address was asked for. Its request can still be read, and would
+ * pass what is forbidden to that address. A connection without a local address is of a file, and never has one.
+ */
+function hasNoPeer({ remoteAddress, localAddress }: Socket): boolean {
+  return remoteAddress === undefined && localAddress !== undefined
 }
 
 function bytesOf({ url = '', rawHeaders }: IncomingMessage): number {
