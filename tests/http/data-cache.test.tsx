@@ -97,6 +97,34 @@ describe('what belongs to one visitor', () => {
     expect(app.caches.data?.entries).toBe(0)
   })
 
+  test.for<readonly [string, (asked: Request) => unknown]>([
+    ['a header', (asked) => asked.headers.get('cookie')],
+    ['whether there is a header', (asked) => asked.headers.has('cookie')],
+    ['all headers', ({ headers }) => [...headers]],
+    ['names of headers', ({ headers }) => [...headers.keys()]],
+    ['each header', ({ headers }) => headers.forEach(() => undefined)],
+    ['the URL', ({ url }) => url],
+    ['a copy', (asked) => asked.clone().url],
+    ['the body', (asked) => asked.body],
+    ['the text', (asked) => asked.text()],
+  ])('nor of a request that the arguments have given out before: %s', async ([, look]) => {
+    const { app, logs } = tinyApp({
+      routes: {
+        '/': {
+          handler: moduleOf({
+            POST: async ({ request: asked, context }: LoaderArgs) => {
+              asked.headers.get('accept')
+              return Response.json(await context.cached('k', { seconds: 60 }, async () => String(await look(asked))))
+            },
+          }),
+        },
+      } as never,
+    })
+    await request(app).post('/').set('Cookie', 'session=ann').send('secret').expect(500)
+    expect(JSON.stringify(logs)).toContain('request was used inside of cached(')
+    expect(app.caches.data?.entries).toBe(0)
+  })
+
   test('may be used before, as part of the key', async () => {
     const loader = async ({ context }: LoaderArgs) => {
       const user = context.cookie('user') ?? ''

@@ -205,6 +205,31 @@ describe('actions', () => {
   })
 })
 
+test.for([
+  ['GET', PAGES.filter(([way]) => ['a document', 'data', 'a prefetch'].includes(way))],
+  ['POST', PAGES.filter(([way]) => ['a form', 'a call'].includes(way))],
+] as const)('a guard sees the method of the request: %s', async ([method, ways]) => {
+  for (const [way, , ask] of ways) {
+    const seen: string[] = []
+    const { app, ran } = guardedApp((args) => {
+      seen.push(args.request.method)
+      if (args.request.method !== 'GET') forbidden()
+    })
+    const { status } = await ask(app)
+    expect([way, seen, status]).toEqual([way, [method], method === 'GET' ? 200 : 403])
+    if (method === 'POST') expect(ran).toEqual(['guard'])
+  }
+})
+
+test('a guard, a loader and a handler see one spelling of a path', async () => {
+  for (const path of ['/in/page', '/%69n/%70age', '/_m/data/in/p%61ge', '/in/%61pi']) {
+    const seen: string[] = []
+    const { app } = guardedApp(({ request: { url } }) => void seen.push(new URL(url).pathname))
+    await request(app).get(path).expect(200)
+    expect(seen).toEqual([path.endsWith('pi') ? '/in/api' : '/in/page'])
+  }
+})
+
 test('a guard whose module exports a default function is that function', async () => {
   const { app } = guardedApp(() => undefined, { guardModule: { default: () => forbidden() } })
   await request(app).get('/in/page').expect(403)

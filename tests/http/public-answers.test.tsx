@@ -111,3 +111,54 @@ test.each(PATHS)('%s is public by what its author says it depends on', async (pa
     expect(headers['vary']?.match(/cookie/gi)?.length ?? 0).toBeLessThan(2)
   }
 })
+
+describe('a stream that reads something of the visitor after a head for all', () => {
+  /** Writes something, waits for the head to be sent, and writes what it then reads. */
+  const lateApp = (read: Options['read'], vary?: string) => {
+    let hasBegun: () => boolean = () => false
+    return tinyApp({
+      middleware: [(_req, res, next) => ((hasBegun = () => res.headersSent), next())],
+      routes: {
+        '/late': {
+          handler: moduleOf({
+            GET: ({ context, request: asked }: HandlerArgs) => {
+              const pull = async (to: ReadableStreamDefaultController) => {
+                to.enqueue(new TextEncoder().encode('begun '))
+                while (!hasBegun()) await new Promise(setImmediate)
+                to.enqueue(new TextEncoder().encode(`read ${JSON.stringify(read(context, asked))}`))
+                to.close()
+              }
+              const headers = { 'Cache-Control': PUBLIC, ...(vary === undefined ? {} : { Vary: vary }) }
+              return new Response(new ReadableStream({ pull }), { headers })
+            },
+          }),
+        },
+      } as never,
+    })
+  }
+
+  const READS = [
+    ['context.cookie()', (context) => context.cookie('theme'), 'Cookie'],
+    ['The header cookie', (_context, asked) => asked.headers.get('cookie'), 'Cookie'],
+    ['The header authorization', (_context, asked) => asked.headers.get('Authorization'), 'Authorization'],
+    ['context.locals', ({ locals }) => Object.keys(locals), 'X-Tenant'],
+  ] as const satisfies readonly [string, Options['read'], string][]
+
+  test.for(READS)('is cut off: %s', async ([what, read]) => {
+    const { app, logs } = lateApp(read)
+    await expect(request(app).get('/late').set(SENT)).rejects.toThrow(/aborted|hang up|reset/)
+    expect(JSON.stringify(logs)).toContain(`${what} was used after the head of an answer`)
+  })
+
+  test.for(READS)('is not, where its head names what it depends on: %s', async ([, read, vary]) => {
+    const { text, headers } = await request(lateApp(read, vary).app).get('/late').set(SENT).expect(200)
+    expect([text, headers['cache-control']]).toEqual([expect.stringContaining('read '), PUBLIC])
+  })
+
+  test('is not for a visitor who has no cookie', async () => {
+    const { text } = await request(lateApp((context) => context.cookie('theme')).app)
+      .get('/late')
+      .expect(200)
+    expect(text).toContain('read ')
+  })
+})

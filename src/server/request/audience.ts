@@ -23,8 +23,8 @@ export class Audience {
   /** Sessions that are being opened. */
   #opening: Set<Promise<unknown>> | undefined = undefined
 
-  /** Caches may give the answer to others by its head, which is sent, and a handler still makes the rest. */
-  isShared = false
+  /** The `Vary` of a head that is sent and lets caches give the answer to others; `undefined` for any other answer. */
+  sharedBy: string | undefined = undefined
 
   /** Those that functions `visitor` get because they are opened before these run; by kind. */
   openedAhead: ReadonlyMap<object, Promise<unknown>> | undefined = undefined

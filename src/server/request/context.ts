@@ -21,7 +21,7 @@ import type { AnswerPlace } from './answer-place.ts'
 import { RunningWork, type LeftWork } from './running-work.ts'
 import { RequestAborted } from './request-aborted.ts'
 import { RequestLoaderContext } from './loader-context.ts'
-import type { LateChangeError, LateSessionError } from './late-changes.ts'
+import type { LateChangeError, LateVisitorError } from './late-changes.ts'
 import type { NamedAction } from './named-action.ts'
 import type { DocumentMaking } from './document-making.ts'
 import { toWebRequest, type HandlerBody } from './web-request.ts'
@@ -220,7 +220,7 @@ export class RequestContext {
   }
 
   /** Logs and reports a change that the sent answer does not contain. */
-  noteLateChange(error: LateChangeError | LateSessionError, header?: string): void {
+  noteLateChange(error: LateChangeError | LateVisitorError, header?: string): void {
     const { record, services } = this
     // Other headers are for documents: the router of the browser reads none.
     if (this.data !== undefined && header !== undefined && header !== 'set-cookie') {

@@ -1,8 +1,11 @@
+import type { ServerResponse } from 'node:http'
+import type { Audience } from './audience.ts'
+
 /** The answer that carries the headers. */
 export interface CarryingAnswer {
   readonly res: { readonly headersSent: boolean }
-  /** Told about a change that it can no longer carry. @param header in lower case; none for a session. */
-  noteLateChange(error: LateChangeError | LateSessionError, header?: string): void
+  /** Told about a change that it can no longer carry. @param header in lower case; none for what was read of the visitor. */
+  noteLateChange(error: LateChangeError | LateVisitorError, header?: string): void
 }
 
 /** A change to an answer that has no effect, because it came too late. Its stack leads to the caller. */
@@ -10,16 +13,40 @@ export class LateChangeError extends Error {
   override readonly name = 'LateChangeError'
 }
 
-/** A session was opened by an answer whose head lets caches give it to others. Its stack leads to the caller. */
-export class LateSessionError extends Error {
-  override readonly name = 'LateSessionError'
+/** Something of the visitor was read by an answer whose head lets caches give it to others. Its stack leads to the caller. */
+export class LateVisitorError extends Error {
+  override readonly name = 'LateVisitorError'
 
-  constructor() {
+  /** @param what was read, as callers write it. */
+  constructor(what: string) {
     super(
-      'A session was opened after the head of an answer had been sent that lets caches give it to other visitors, so the connection ' +
-        'was cut. Await sessions.open(context) before the handler returns its Response, and not in the stream, or send Cache-Control: private',
+      `${what} was used after the head of an answer had been sent that lets caches give it to other visitors, so the connection ` +
+        'was cut. Use it before the handler returns its Response, and not in the stream, or send Cache-Control: private',
     )
   }
+}
+
+/** An answer, and what may be read too late for it. */
+export interface LateReads extends CarryingAnswer {
+  readonly res: Pick<ServerResponse, 'headersSent' | 'writableEnded' | 'destroyed' | 'destroy'>
+  readonly audience: Pick<Audience, 'sharedBy'>
+}
+
+/**
+ * Call this when something of this visitor is read.
+ * @param what as callers write it.
+ * @param isNamed whether the `Vary` of an answer tells caches of it.
+ * @throws {LateVisitorError} where the head of the answer would have been another, and cuts it off.
+ */
+export function refuseLateVisitor(request: LateReads, what: string, isNamed?: (vary: string) => boolean): void {
+  const { audience, res } = request
+  const { sharedBy } = audience
+  if (sharedBy === undefined || res.writableEnded || res.destroyed) return
+  if (isNamed?.(sharedBy) === true) return
+  const error = new LateVisitorError(what)
+  request.noteLateChange(error)
+  res.destroy()
+  throw error
 }
 
 /** The `context.headers` of a request. A change after they were sent has no effect; it is not lost silently. */

@@ -19,7 +19,8 @@ import { applicationKey } from '../stores/rate-limits.ts'
 import type { SessionStore } from '../stores/session-store.ts'
 import type { RunningWork } from './running-work.ts'
 import { SharedReads } from './shared-reads.ts'
-import { AnswerHeaders, LateSessionError, type CarryingAnswer } from './late-changes.ts'
+import { namesHeader, namesVisitor } from '../http/vary.ts'
+import { AnswerHeaders, refuseLateVisitor, type CarryingAnswer } from './late-changes.ts'
 
 /** What a loader context uses of its request. */
 interface LoaderRequest {
@@ -41,7 +42,7 @@ interface LoaderRequest {
   }
   readonly audience: Pick<
     Audience,
-    'hasLookedForSession' | 'hasOwnCookie' | 'isShared' | 'noteOpening' | 'noteSession' | 'ofLocals'
+    'hasLookedForSession' | 'hasOwnCookie' | 'sharedBy' | 'noteOpening' | 'noteSession' | 'ofLocals'
   >
   /** Called with a name when the visitor's data is read. */
   readVisitor(what: string): void
@@ -112,6 +113,7 @@ export class RequestLoaderContext implements LoaderContext {
 
   get locals(): LoaderContext['locals'] {
     this.#lookAtVisitor('context.locals', 'locals')
+    if (!this.#request.audience.ofLocals) refuseLateVisitor(this.#request, 'context.locals', namesVisitor)
     this.#request.audience.ofLocals = true
     // Code that relies on its middleware would fail without what that leaves here.
     this.#request.making?.leave('locals')
@@ -151,7 +153,7 @@ export class RequestLoaderContext implements LoaderContext {
   /** For sessions: their cookie is read next. */
   lookAtSession(): Promise<never> | undefined {
     this.#lookAtVisitor('a session', 'session')
-    if (!this.#request.audience.hasLookedForSession) this.#refuseLateSession()
+    if (!this.#request.audience.hasLookedForSession) refuseLateVisitor(this.#request, 'A session')
     return this.#request.making === undefined ? undefined : nothing()
   }
 
@@ -173,7 +175,7 @@ export class RequestLoaderContext implements LoaderContext {
 
   /** For sessions kept on the server. */
   noteSession(...noted: Parameters<NotedSessions['note']>): void {
-    if (noted[1] !== NO_SESSION) this.#refuseLateSession()
+    if (noted[1] !== NO_SESSION) refuseLateVisitor(this.#request, 'A session')
     this.#request.audience.noteSession(...noted)
   }
 
@@ -197,6 +199,7 @@ export class RequestLoaderContext implements LoaderContext {
     }
     const { audience, req } = this.#request
     const value = parseCookie(req.headers.cookie ?? '')[name]
+    if (value !== undefined) refuseLateVisitor(this.#request, 'context.cookie()', (vary) => namesHeader(vary, 'cookie'))
     audience.hasOwnCookie = audience.hasOwnCookie === true || value !== undefined
     return value
   }
@@ -244,17 +247,6 @@ export class RequestLoaderContext implements LoaderContext {
 
   revalidate(...targets: readonly string[]): Promise<void> {
     return this.#request.services.data.revalidate(targets)
-  }
-
-  /** @throws {LateSessionError} where the head of the answer would have been another, and cuts it off. */
-  #refuseLateSession(): void {
-    const request = this.#request
-    const { audience, res } = request
-    if (!audience.isShared || res.writableEnded || res.destroyed) return
-    const error = new LateSessionError()
-    request.noteLateChange(error)
-    res.destroy()
-    throw error
   }
 
   #lookAtVisitor(what: string, reason: string): void {

@@ -7,11 +7,14 @@ import { openBodySource, type BodySource } from '../http/body/body-source.ts'
 import { dropBody } from '../http/body/drop-body.ts'
 import type { HeldBody } from '../http/body/held-bodies.ts'
 import { holdForm } from '../http/body/multipart-form.ts'
+import { refuseInReadScope } from '../stores/cache/read-scope.ts'
 import { isParsed } from '../http/body/parsed-body.ts'
 import { createPartReader } from '../http/body/part-reader.ts'
 import { readUrlencoded } from '../http/body/urlencoded-form.ts'
+import { plainPath } from '../http/plain-path.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
 import type { Audience } from './audience.ts'
+import type { LateReads } from './late-changes.ts'
 import { noteCredentials } from './noted-headers.ts'
 
 /** Parts of a request from which a `Request` is made. */
@@ -25,7 +28,8 @@ interface RequestParts {
   readonly action: object | undefined
   readonly signal: AbortSignal
   readonly body: HandlerBody
-  readonly audience: Pick<Audience, 'hasOwnAuthorization' | 'hasOwnCookie'>
+  readonly audience: Pick<Audience, 'hasOwnAuthorization' | 'hasOwnCookie' | 'sharedBy'>
+  readonly noteLateChange: LateReads['noteLateChange']
 }
 
 /** How the body of a handler is read. */
@@ -46,11 +50,11 @@ const BODILESS = new Set(['GET', 'HEAD'])
 
 /**
  * The request as a web `Request`. Its URL is built from the judged parts, never parsed from the raw target: a target
- * such as `//other.example` would change the host.
+ * such as `//other.example` would change the host. Its path has one spelling, as for middleware.
+ * @param method of a request that calls an action, whose body has been read. Default: that of its page.
  */
-export function toWebRequest(context: RequestParts): Request {
+export function toWebRequest(context: RequestParts, method = methodOf(context)): Request {
   const { req, clientAddress, pathname, search } = context
-  // Loaders of a page get the page's request, even during a call; its body has been read.
   const isCall = context.action !== undefined
   const headers = new Headers()
   // What a parser in front has left is decompressed, and may be of another length.
@@ -61,17 +65,21 @@ export function toWebRequest(context: RequestParts): Request {
     if (name.startsWith(':') || ignored?.test(name) === true) continue
     for (const line of typeof value === 'string' ? [value] : value) headers.append(name, line)
   }
-  const method = isCall ? 'GET' : (req.method ?? 'GET')
   const init: RequestInit = { method, headers, signal: context.signal }
   const origin = clientAddress.origin ?? `${clientAddress.protocol}://${clientAddress.host || 'localhost'}`
-  const url = origin + pathname + search
-  if (BODILESS.has(method)) return noteCredentials(new Request(url, init), context.audience)
+  const url = origin + plainPath(pathname) + search
+  if (isCall || BODILESS.has(method)) return noteCredentials(new Request(url, init), context)
   const source = openBodySource(context.req, { bytes: context.body.limit, timeoutMs: BODY_SILENCE_MS }, context.signal)
   const fields = countFields(headers.get('content-type') ?? undefined)
   const reading: BodyReading = { fields, isForm: false, stop: source.close }
   // `duplex` is missing from the DOM's types; a streamed body is refused without it.
   Object.assign(init, { body: bodyOf(context, source, reading), duplex: 'half' })
-  return bounded(noteCredentials(new Request(url, init), context.audience), context, reading)
+  return bounded(noteCredentials(new Request(url, init), context), context, reading)
+}
+
+// Loaders of a page get the page's request, even during a call.
+function methodOf({ action, req }: RequestParts): string {
+  return action === undefined ? (req.method ?? 'GET') : 'GET'
 }
 
 /** What is done with a body, whichever clone of its request is read. */
@@ -90,6 +98,7 @@ function bounded(request: Request, { body }: Pick<RequestParts, 'body'>, reading
   for (const name of WHOLE) {
     const read = request[name].bind(request) as () => unknown
     const value = (): unknown => {
+      refuseInReadScope('request')
       if (reading.held === undefined) {
         reading.held = body.hold?.()
         reading.held?.whenLost(reading.stop)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { plainPath } from '../../../src/server/routes/plain-url.ts'
+import { plainPath } from '../../../src/server/http/plain-path.ts'
 
 test.for([
   ['/members/a', '/members/a'],

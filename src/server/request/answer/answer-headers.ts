@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestContext } from '../context.ts'
 import { mayBeShared } from '../../http/cache-control.ts'
 import type { HeaderList } from '../../http/header-list.ts'
+import { namesHeader } from '../../http/vary.ts'
 
 /**
  * What the answer depends on, beyond its URL: always the encoding, what a loader declares, and the cookies if it has looked
@@ -10,13 +11,8 @@ import type { HeaderList } from '../../http/header-list.ts'
  */
 export function varyOf(context: RequestContext, caching: string): string {
   const given = context.givenHeaders?.get('vary') ?? ''
-  const byCookie = variesByCookie(context, caching) && !namesCookie(given)
+  const byCookie = variesByCookie(context, caching) && !namesHeader(given, 'cookie')
   return `Accept-Encoding${byCookie ? ', Cookie' : ''}${given === '' ? '' : `, ${given}`}`
-}
-
-/** Whether a `Vary` names the cookies, or everything. */
-export function namesCookie(vary: string): boolean {
-  return /(?:^|,)\s*(?:cookie|\*)\s*(?:,|$)/i.test(vary)
 }
 
 /** Whether a cache would give an answer that was made without a cookie to somebody who has it, or the reverse. */

@@ -1,7 +1,8 @@
 import { mayBeShared } from '../../http/cache-control.ts'
+import { namesHeader, namesVisitor } from '../../http/vary.ts'
 import type { Audience } from '../audience.ts'
 import type { RequestContext } from '../context.ts'
-import { namesCookie, setsCookie } from './answer-headers.ts'
+import { setsCookie } from './answer-headers.ts'
 import { mayShareUnderPolicy } from './host-headers.ts'
 
 /** The `Cache-Control` of an answer. */
@@ -45,15 +46,10 @@ export function isForOne(audience: Audience, vary: string | null = null): boolea
   if (guarded || isOpening || (sessions !== undefined && sessions.lives.length > 0)) return true
   // The author of a page does not know what the loader of a layout reads.
   const named = vary ?? ''
-  if (hasOwnCookie === true && !namesCookie(named)) return true
-  if (hasOwnAuthorization && !BY_AUTHORIZATION.test(named)) return true
-  return ofLocals && !BY_VISITOR.test(named)
+  if (hasOwnCookie === true && !namesHeader(named, 'cookie')) return true
+  if (hasOwnAuthorization && !namesHeader(named, 'authorization')) return true
+  return ofLocals && !namesVisitor(named)
 }
-
-const BY_AUTHORIZATION = /(?:^|,)\s*(?:authorization|\*)\s*(?:,|$)/i
-/** What can tell visitors apart: not languages, encodings, and the `Origin` of CORS, which many answers name anyway. */
-const BY_VISITOR =
-  /(?:^|,)\s*(?:authorization|cookie|host|x-(?!forwarded-p|millrace-|requested-with)[\w-]+|\*)\s*(?:,|$)/i
 
 /** Decides the `Cache-Control` of an answer: failures are never stored, answers with a cookie, behind a guard or of a session never shared. */
 export function cachingOf({

@@ -15,8 +15,9 @@ import { securityHeaders } from './security-headers.ts'
  */
 export function send(context: RequestContext, status: number, headers: HeaderList): void {
   const { res } = context
-  context.audience.isShared = isForAll(context, status, headers)
-  const own = context.audience.isShared ? headers : withoutTargetedCaching(headers, res)
+  const isShared = isForAll(context, status, headers)
+  context.audience.sharedBy = isShared ? `${varyIn(headers)},${String(res.getHeader('vary'))}` : undefined
+  const own = isShared ? headers : withoutTargetedCaching(headers, res)
   const all = own.concat(securityHeaders(isSecure(context.clientAddress), headers))
   // A rule that makes a path cacheable means its pages, not their failures.
   if (status >= 400 || valueIndex(headers, 'cache-control') !== -1) res.removeHeader('cache-control')
@@ -42,6 +43,10 @@ export function send(context: RequestContext, status: number, headers: HeaderLis
   const fault = headFault(context)
   if (fault !== undefined) throw fault
   res.writeHead(status)
+}
+
+function varyIn(headers: HeaderList): string {
+  return headers.filter((_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'vary').join()
 }
 
 /** Whether caches may give an answer to others: then they may use headers of their own. Caches share no failures. */

@@ -43,7 +43,8 @@ export async function askGuards(
   const raw = { raw: parseSearch(search) }
   for (const guard of serverParts(route).guards) {
     const run = guardOf(guard, modules)
-    const call: LoaderCall = { run, params: ownParams(guard, params), search: raw, facts, context }
+    const { method } = context.req
+    const call: LoaderCall = { run, params: ownParams(guard, params), search: raw, facts, context, method }
     try {
       await untilAborted(measureLoader(call, guard.id), context)
     } catch (thrown) {

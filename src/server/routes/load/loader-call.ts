@@ -1,6 +1,7 @@
 import type { CacheOptions, LoaderArgs, LoaderContext } from '../../api/loader-types.ts'
 import type { Variants } from '../../../shared/route-definition.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { toWebRequest } from '../../request/web-request.ts'
 import { variantsOf, type ChosenVariants } from '../../request/variants.ts'
 import { LateChangeError } from '../../request/late-changes.ts'
 import { ownGetters } from '../../values/own-getters.ts'
@@ -27,6 +28,8 @@ export interface LoaderCall {
   readonly context: RequestContext
   /** What belongs to the visitor, if the module has that. */
   readonly visitor?: VisitorRun | undefined
+  /** That its `request` has, also during a call. Default: that of the page. */
+  readonly method?: string | undefined
   /** Of the page's entry. */
   readonly variants?: Variants | undefined
 }
@@ -67,11 +70,12 @@ class Arguments implements LoaderArgs<never, unknown> {
   }
 
   get request(): Request {
-    const { facts, context } = this.#call
+    const { facts, context, method } = this.#call
     noteLateQuery('request', facts, context)
     // Its URL contains the whole query.
     facts.useAll()
-    return context.request
+    const { request } = context
+    return method === undefined || method === request.method ? request : toWebRequest(context, method)
   }
 
   get signal(): AbortSignal {

@@ -1,5 +1,6 @@
 import { mayBeShared } from '../../http/cache-control.ts'
-import { namesCookie, setsCookie, variesByCookie } from '../../request/answer/answer-headers.ts'
+import { namesHeader } from '../../http/vary.ts'
+import { setsCookie, variesByCookie } from '../../request/answer/answer-headers.ts'
 import { cachingOf, isForOne, PRIVATE, takeRuledCaching } from '../../request/answer/caching.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { HeaderList } from '../../http/header-list.ts'
@@ -18,6 +19,6 @@ export function resourceCaching({ status, headers, url }: Response, context: Req
   const vary = [ownVary, context.givenHeaders?.get('vary') ?? ''].join()
   const guarded = isForOne(context.audience, vary)
   const { value } = cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: isPersonal, guarded })
-  const byCookie = variesByCookie(context, value) && !namesCookie(vary)
+  const byCookie = variesByCookie(context, value) && !namesHeader(vary, 'cookie')
   return ['Cache-Control', value, ...(byCookie ? ['Vary', 'Cookie'] : [])]
 }

@@ -120,7 +120,7 @@ async function pump(
       const { done, value } = await reader.read()
       if (context.aborted !== undefined) return body.destroy()
       if (done) {
-        context.audience.isShared = false
+        context.audience.sharedBy = undefined
         if (!context.req.complete) dropBody(context.req, context.res)
         return body.end()
       }
