@@ -1,4 +1,15 @@
-import { Fragment, Suspense, use, useRef, type ReactNode } from 'react'
+import {
+  Component,
+  createContext,
+  forwardRef,
+  Fragment,
+  lazy,
+  memo,
+  Suspense,
+  use,
+  useRef,
+  type ReactNode,
+} from 'react'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
 import { useNonce, useServerInsertedHTML } from '../../src/client/hooks/use-server-document.ts'
@@ -11,6 +22,8 @@ function Rules({ rules, children }: { readonly rules: string[]; readonly childre
   useServerInsertedHTML(() => (rules.length === 0 ? null : <style data-rules="">{rules.splice(0).join(';')}</style>))
   return children
 }
+
+const never = new Promise<{ default: () => ReactNode }>(() => {})
 
 const Asking = () => <p data-nonce={useNonce()}>Asked</p>
 
@@ -63,29 +76,63 @@ describe('elements that components insert', () => {
     expect(body.match(/data-rules/g)).toHaveLength(2)
   })
 
-  test('end no <style> early by a text of a visitor, however a library makes the element', async () => {
-    const rules = 'p{color:red</style><meta http-equiv=refresh content=0>}'
-    const styles = [
-      <style key="child">{rules}</style>,
-      <style key="html" dangerouslySetInnerHTML={{ __html: rules }} nonce="of-the-library" />,
-      <Fragment key="fragment">
-        <style dangerouslySetInnerHTML={{ __html: rules.replace('style', 'StYle') }} />
-      </Fragment>,
-    ]
+  test('end no <style> or <script> early by a text of a visitor, whatever makes the element', async () => {
+    const text = 'p{color:red</style></StYle></noscript></script><!--<script><meta http-equiv=refresh content=0>}'
+    const html = { __html: text }
+    const Rules = () => <style data-by="function" dangerouslySetInnerHTML={html} />
+    const Memo = memo(() => <Rules />)
+    const Lazy = lazy(() => never)
+    class Class extends Component {
+      override render() {
+        return [<style key="1" data-by="class" dangerouslySetInnerHTML={html} />, <Rules key="2" />]
+      }
+    }
+    const Forward = forwardRef<HTMLStyleElement>((props, ref) => (
+      <style {...props} ref={ref} data-by="forwardRef" dangerouslySetInnerHTML={html} />
+    ))
+    const Value = createContext('none')
+    const elements = (
+      <>
+        <style data-by="child">{text}</style>
+        <style data-by="children">{['a{}', text]}</style>
+        <style data-by="html" dangerouslySetInnerHTML={html} nonce="of-the-library" />
+        <Fragment>
+          <style data-by="fragment" dangerouslySetInnerHTML={html} />
+        </Fragment>
+        <noscript>
+          <style data-by="noscript" dangerouslySetInnerHTML={html} />
+          <style data-by="noscript child">{text}</style>
+        </noscript>
+        <Memo />
+        <Class />
+        <Forward />
+        <Value value="context">
+          <Value.Consumer>{(value) => <style data-by={value} dangerouslySetInnerHTML={html} />}</Value.Consumer>
+        </Value>
+        <Suspense fallback={<style data-by="fallback" dangerouslySetInnerHTML={html} />}>
+          <Lazy />
+        </Suspense>
+        <script data-by="script" dangerouslySetInnerHTML={html} />
+      </>
+    )
     const Page = () => {
       const sent = useRef(false)
-      useServerInsertedHTML(() => (sent.current ? null : ((sent.current = true), styles)))
+      useServerInsertedHTML(() => (sent.current ? null : ((sent.current = true), elements)))
       return <h1>Styled</h1>
     }
     const { app } = tinyApp({ routes: { '/': { page: page(Page) } } })
-    const { text } = await request(app).get('/').expect(200)
-    expect(text.match(/<style[^>]*>p\{.*?<\/style>/gi)).toEqual([
-      expect.stringMatching(/^<style>[^<]*<\/\\73 tyle><meta http-equiv=refresh content=0>\}<\/style>$/),
-      expect.stringMatching(
-        /^<style nonce="of-the-library">[^<]*<\/\\73 tyle><meta http-equiv=refresh content=0>\}<\/style>$/,
+    const { text: sent } = await request(app).get('/').expect(200)
+    const shown = [...sent.matchAll(/<(style|script) data-by="([^"]+)"[^>]*>(.*?)<\/\1>/gis)]
+    expect(shown.map(([, , by]) => by)).toEqual(
+      'child,children,html,fragment,noscript,noscript child,function,class,function,forwardRef,context,fallback,script'.split(
+        ',',
       ),
-      expect.stringMatching(/^<style>[^<]*<\/\\53 tYle><meta http-equiv=refresh content=0>\}<\/style>$/),
-    ])
+    )
+    for (const [, tag, , content] of shown) {
+      expect(content).toMatch(/<meta http-equiv=refresh content=0>\}$/)
+      expect(content).not.toMatch(tag === 'style' ? /<\// : /<\/?script/i)
+    }
+    expect(sent).toContain('data-by="html" nonce="of-the-library"')
   })
 
   test('are left out where collecting fails, and the failure is logged', async () => {

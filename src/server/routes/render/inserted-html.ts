@@ -1,9 +1,10 @@
-import { Children, cloneElement, createElement, Fragment, isValidElement, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import type { HtmlValue } from '../../../shared/html-value.ts'
 import type { ServerDocument } from '../../../client/react/server-document.ts'
 import { reportFailure } from '../../request/answer/failure.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { closeRawText } from './closed-elements.ts'
 import { createHtmlMarks, type HtmlMarks } from './html-marks.ts'
 
 /** What components of one document have put beside React's markup. */
@@ -18,11 +19,6 @@ export interface InsertedHtml {
   hasNonce(): boolean
 }
 
-interface StyleProps {
-  readonly children?: ReactNode
-  readonly dangerouslySetInnerHTML?: { readonly __html: string }
-}
-
 const NOTED_CHARACTERS = 80
 
 function noteUnbalanced({ text }: HtmlValue, tag: string, { log, record }: RequestContext): void {
@@ -31,19 +27,6 @@ function noteUnbalanced({ text }: HtmlValue, tag: string, { log, record }: Reque
     { route: record.route, beginning },
     `HTML in a <${tag}> is not balanced, or closes elements around it. The document contains it twice`,
   )
-}
-
-/**
- * CSS-in-JS libraries put their rules into `dangerouslySetInnerHTML`, and a rule may contain a visitor's text. Of a child of
- * `<style>`, React escapes what would end the element. Styles that a component returns are its own.
- */
-function withClosedStyles(inserted: ReactNode): ReactNode {
-  return Children.map(inserted, (node) => {
-    if (!isValidElement<StyleProps>(node)) return node
-    const { dangerouslySetInnerHTML: { __html: rules } = {}, ...props } = node.props
-    if (node.type === Fragment) return cloneElement(node, {}, withClosedStyles(props.children))
-    return node.type === 'style' && rules ? createElement('style', { ...props, key: node.key }, rules) : node
-  })
 }
 
 /** A failing callback is reported, and the document is sent without what it had to insert, and not kept for others. */
@@ -56,7 +39,7 @@ export function createInsertedHtml(context: RequestContext): InsertedHtml {
   function collect(insertion: () => ReactNode): string {
     try {
       const inserted = insertion()
-      return inserted === null || inserted === undefined ? '' : renderToStaticMarkup(withClosedStyles(inserted))
+      return inserted === null || inserted === undefined ? '' : renderToStaticMarkup(closeRawText(inserted))
     } catch (error) {
       context.making?.note('failed')
       reportFailure(error, context, 'render')
