@@ -42,6 +42,15 @@ const CLAIMS = {
     'iv-user iv-groups iv-creds SM-User X-Rh-Identity X-GAP-Auth X-Scope-OrgID X-Current-User X-Token-User-Email ' +
     'X-Act-As X-On-Behalf-Of X-Authorities X-Istio-Attributes X-Caller-Id X-Is-Admin X-Internal-Request X-Scopes Uid ' +
     'X-Token-Subject X-Trino-User Mellon-Name-Id X-Kratos-Authenticated-Identity-Id X-User-Id X-UserId Eppn Saml-User Cas-User X-Keycloak-Username',
+  Shibboleth:
+    'Subject-Id Pairwise-Id Targeted-Id Eppn eduPersonPrincipalName norEduPersonNIN Affiliation Unscoped-Affiliation ' +
+    'Primary-Affiliation eduPersonScopedAffiliation Entitlement isMemberOf Member Assurance Nickname givenName sn Mail Uid ' +
+    'displayName employeeNumber schacHomeOrganization NameID Name-Id X-NameID o ou Org-DN Primary-OrgUnit-DN',
+  'directories and what signs in':
+    'memberOf sAMAccountName userPrincipalName onPremisesSamAccountName distinguishedName objectGUID objectSid employeeID ' +
+    'preferredUsername Preferred-Username X-MS-UPN SMUSER Osso-Subscriber CAS-Mail OIDC-Id-Token-Payload Auth-Uid Auth-Mail ' +
+    'THANOS-TENANT X-Viewer X-Actor X-Run-As X-Logged-In-As X-Requester X-Staff X-Is-Staff X-Hass-Is-Admin X-Admin X-Internal ' +
+    'X-Trusted X-Logon X-Privileges X-AuthUser X-Replit-User-Teams X-User-Context X-Sandstorm-Preferred-Handle Ynh-User-Fullname',
   frameworks:
     'X-Middleware-Subrequest X-Middleware-Rewrite X-Invoke-Path X-Script-Name X-Ingress-Path X-Sendfile-Type ' +
     'X-Accel-Mapping X-Astro-Path Script-Name',
@@ -63,7 +72,8 @@ const OWN =
   'Service-Worker Upgrade-Insecure-Requests User-Agent Via Destination Depth Overwrite Prefer Idempotency-Key ' +
   'X-Requested-With X-CSRF-Token X-XSRF-Token X-Api-Key X-Auth-Token X-Access-Token X-User-Agent ' +
   'X-Client-Id X-Client-Info X-Client-Version X-Client-Data X-Request-Id X-Correlation-ID X-Tenant X-Tenant-Domain ' +
-  'X-Zip X-Membership X-Color-Scheme X-Original-Filename X-Wallet-Address X-Shipping-Address X-Session-Id X-Country ' +
+  'X-Zip X-Membership X-Account-Id X-Owner-Id X-Org X-Client X-Persona Title X-Id-Token X-JWT ' +
+  'X-Color-Scheme X-Original-Filename X-Wallet-Address X-Shipping-Address X-Session-Id X-Country ' +
   'HX-Request HX-Current-URL HX-Target Next-Action RSC Turbo-Frame X-Inertia X-Inertia-Version X-Livewire ' +
   'MCP-Protocol-Version Mcp-Session-Id Connect-Protocol-Version Grpc-Timeout X-Grpc-Web GraphQL-Require-Preflight ' +
   'Tus-Resumable Upload-Offset Upload-Metadata OData-Version X-Parse-Application-Id Apollographql-Client-Name ' +

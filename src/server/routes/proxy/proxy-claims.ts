@@ -20,17 +20,25 @@ const FACTS = words(
 /** Words that only such headers have, joined ones included: `ClientIP`. */
 const CLAIM_WORD = new RegExp(
   '^(?:forward|forwarded|forwarder|forwards|fwd|xff|ssl|tls|https|dn|geoip|' +
-    'aad|apigateway|assertion|authenticated|clerk|consumer|eppn|identity|impersonate|impersonated|keycloak|ldap|mtls|principal|' +
-    'remoteuser|saml|spiffe|sso|teleport|userinfo|vouch|' +
+    'aad|apigateway|assertion|authenticated|clerk|consumer|eppn|identity|impersonate|impersonated|keycloak|ldap|mtls|' +
+    'saml|spiffe|sso|teleport|userinfo|vouch|' +
     '(?:client|connecting|origin|original|peer|proxy|proxyuser|real|remote|socket|source|src|true|user|viewer|visitor)?' +
     '(?:ip|ips|ipv4|ipv6|ipaddr|ipaddress)|' +
-    '(?:client|original|peer|remote|source)(?:addr|address|cert|dn|host|path|port|uri|url))$',
+    '(?:client|original|peer|remote|source)(?:addr|address|cert|dn|host|path|port|uri|url)|' +
+    'distinguishedname|employee(?:id|number|type)|entitlement|logon|object(?:guid|sid)|schac[a-z]+|upn|' +
+    '[a-z]+user(?:dn|e?mail|groups?|id|info|roles?)?)$',
 )
+
+/** In joined words, as directories and SAML write them: `userPrincipalName`, `eduPersonAffiliation`, `isMemberOf`. */
+const CLAIM_PART = /accountname|affiliation|eduperson|memberof|nameid|principal|username/
 
 /** Ends with who somebody is, or may do: `X-Trino-User`, `X-Token-User-Email`, `X-Splunk-Roles`. */
 const CLAIM_END = new RegExp(
-  '(?:^|-)(?:user(?:name|id)?|sub|authorities|claims|entitlements|groups|permissions|roles|scopes|' +
-    '(?:jwt|token|user)-(?:attributes|data|e?mail|groups?|id|info|name|org|payload|permission|roles?|scopes?|sub|subject|tenant|uuid))$',
+  '(?:^|-)(?:user(?:name|id)?|sub|authorities|claims|entitlements|groups|permissions|privileges|roles|scopes|' +
+    'is-(?:admin|authenticated|employee|internal|staff|superuser|trusted)|(?:act|in|login|run)-as|' +
+    '(?:pairwise|subject|targeted)-id|' +
+    '(?:jwt|token|user)-(?:attributes|context|data|e?mail|fullname|groups?|id|info|name|org|payload|permission|profile|' +
+    'roles?|scopes?|sub|subject|teams|tenant|uuid))$',
 )
 
 /** Names without such words. */
@@ -41,14 +49,19 @@ const CLAIM_NAMES = words(
     'script-name x-accel-mapping x-accel-redirect x-matched-path x-ingress-path x-now-route-matches x-script-name ' +
     'x-sendfile-type x-server-name ' +
     // Signed-in user; the proxy of a CGI program.
-    'displayname persistent-id proxy uid x-act-as x-auth-name x-caller x-caller-id x-internal-request x-is-admin ' +
-    'x-login-name x-on-behalf-of x-proxycontextinfo x-scope-orgid x-uid',
+    'proxy thanos-tenant x-act-as x-actor x-admin x-auth-name x-auth-uid x-caller x-caller-id x-internal ' +
+    'x-internal-request x-login-name x-on-behalf-of x-proxycontextinfo x-requester x-scope-orgid x-staff x-trusted ' +
+    'x-uid x-viewer ' +
+    // Attributes of a directory, as Shibboleth and others pass them on.
+    'assurance auth-uid departmentnumber displayname family-name familyname given-name givenname homeorganization ' +
+    'mailprimaryaddress member name-id nickname o ou persistent-id sn uid uidnumber x-name-id',
 )
 
 /** Prefixes of products that write all headers of that name, and of those that sign visitors in. */
 const CLAIM_PREFIXES = [
   'akamai-',
   'ali-',
+  'cas-',
   'cdn-',
   'cert-',
   'cf-',
@@ -59,7 +72,8 @@ const CLAIM_PREFIXES = [
   'iv-',
   'l5d-',
   'mellon-',
-  'oidc-claim-',
+  'oidc-',
+  'osso-',
   'proxy-',
   'remote-',
   'shib-',
@@ -98,6 +112,7 @@ const CLAIM_PREFIXES = [
   'x-proxy-',
   'x-real-',
   'x-remote-',
+  'x-sandstorm-',
   'x-sucuri-',
   'x-vercel-forwarded-',
   'x-vercel-ip-',
@@ -105,6 +120,7 @@ const CLAIM_PREFIXES = [
   'x-waws-',
   'x-webauth-',
   'x-weblogic-',
+  'ynh-',
 ] as const
 
 /** Sent by browsers, and what proxies themselves need: to stop loops (RFC 8586), and to continue a trace. */
@@ -119,7 +135,7 @@ export function isProxyClaim(name: string): boolean {
   if (STANDARD.test(name)) return false
   if (CLAIM_PREFIXES.some((prefix) => name.startsWith(prefix))) return true
   const parts = name.split('-').filter((part) => part !== 'x' && part !== '')
-  if (parts.some((part) => CLAIM_WORD.test(part)) || CLAIM_END.test(name)) return true
+  if (parts.some((part) => CLAIM_WORD.test(part)) || CLAIM_PART.test(name) || CLAIM_END.test(name)) return true
   const facts = parts.filter((part) => FACTS.has(part)).length
   // `X-Original-URL`, `X-HTTP-Method-Override`; `X-Url-Scheme`, which is nothing but facts.
   return facts > 0 && (facts === parts.length || parts.some((part) => SUBJECTS.has(part)))
