@@ -179,12 +179,17 @@ describe('what caches may keep', () => {
 
   test('a rule makes what another origin answers public, but not its failures', async () => {
     await using upstream = await httpUpstream((req, res) => {
-      res.writeHead(req.url === '/up/gone' ? 404 : 200).end('from there')
+      if (req.url === '/up/gone/says') res.setHeader('Cache-Control', 'max-age=5')
+      if (req.url === '/up/gone/expires') res.setHeader('Expires', 'Thu, 01 Jan 2099 00:00:00 GMT')
+      res.writeHead(req.url?.startsWith('/up/gone') ? 404 : 200).end('from there')
     })
     const rewrites = [{ source: '/up/:path*', destination: `http://127.0.0.1:${upstream.port}/up/:path*` }]
     const { app } = tinyApp({ rules: { ...publicRule, rewrites }, routes: { '/': { page: hello } } })
     expect((await request(app).get('/up/there').expect(200)).headers['cache-control']).toBe('public, max-age=60')
-    expect((await request(app).get('/up/gone').expect(404)).headers['cache-control']).toBeUndefined()
+    const caching = async (url: string) => (await request(app).get(url).expect(404)).headers['cache-control']
+    expect(await caching('/up/gone')).toBe('no-store')
+    expect(await caching('/up/gone/says')).toBe('max-age=5')
+    expect(await caching('/up/gone/expires')).toBeUndefined()
   })
 
   test('a loader that looks at a header says so, beside the encoding', async () => {

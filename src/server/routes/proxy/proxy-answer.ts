@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dropTargetedCaching, mayBeShared } from '../../http/cache-control.ts'
 import { addVary, leaveUncompressed, mayGetCookie } from '../../request/answer/answer-headers.ts'
-import { ONE_VISITOR } from '../../request/answer/caching.ts'
+import { NO_STORE, ONE_VISITOR } from '../../request/answer/caching.ts'
 import { headFault } from '../../request/answer/send.ts'
 import { addSecurityHeaders } from '../../request/answer/security-headers.ts'
 import type { ProxyFailure } from './proxy-options.ts'
@@ -56,8 +56,10 @@ export function relayAnswer(
   const headers = answerHeaders(answer)
   const hadCookie = res.hasHeader('set-cookie') || mayGetCookie(res.req)
   const isFailure = (answer.statusCode ?? 0) >= 400
-  // As in `send`: a rule means pages, not failures, nor what the upstream calls private.
-  if (isFailure) res.removeHeader('cache-control')
+  // As in `send`: a rule means pages, not failures, nor what the upstream calls private. Without a word about caching, caches
+  // may store some failures (RFC 9110, section 15.1).
+  if (isFailure && answer.headers.expires === undefined) res.setHeader('Cache-Control', NO_STORE.value)
+  else if (isFailure) res.removeHeader('cache-control')
   if (isFailure || !mayBeShared(answer.headers['cache-control'] ?? '')) dropTargetedCaching(res)
   try {
     for (const [name, values] of headers) {
