@@ -109,6 +109,21 @@ describe('the tutorial', () => {
     expect((await visitor.get('/tickets')).all('li').map(({ text }) => text)).toEqual(['Printer jams', 'No light'])
   })
 
+  test('step 4 hides no ticket behind others', async () => {
+    await using app = await opened(4)
+    const { addTicket } = (await import(join(folderOf(4), 'src/app/tickets/store.server.ts'))) as {
+      addTicket: (context: { dataDir: string }, ticket: typeof TICKET) => number
+    }
+    for (let id = 2; id <= 51; id++) addTicket(app, { ...TICKET, subject: 'Made up' })
+    const visitor = app.visitor()
+    await (await visitor.get('/new')).submit('form', TICKET)
+    const list = await visitor.get('/tickets')
+    expect(list.all('li')).toHaveLength(50)
+    const next = await list.follow('ul + a')
+    expect([next.url, next.all('li').map(({ text }) => text)]).toEqual(['/tickets?after=50', ['Made up', 'No light']])
+    expect(next.all('ul + a')).toEqual([])
+  })
+
   test('step 5 lets agents in and out, and tells the others nothing', async () => {
     await using app = await opened(5)
     const refused = await (await app.visitor().get('/tickets')).submit('form', { name: 'Gus', password: 'guess' })
