@@ -1,11 +1,23 @@
 /** The recipe "Serve several tenants by subdomain" of the chapter How to: no host but a tenant's own shows its pages. */
 import { readFile } from 'node:fs/promises'
+import { useActionState } from 'react'
 import request from 'supertest'
 import { beforeEach, expect, test } from 'vitest'
 import type { RuleSet } from '../../src/shared/rules/rule-types.ts'
+import { signIn } from '../fixtures/recipes/how-to/tenants/actions.server.ts'
+import * as session from '../fixtures/recipes/how-to/tenants/session.server.ts'
 import { moduleOf, page, tinyApp, type TinyApp } from '../support/tiny-app.tsx'
 
 let site: TinyApp
+
+function SignInPage() {
+  const [state, formAction] = useActionState(signIn, null)
+  return (
+    <form action={formAction}>
+      <p role="alert">{state?.kind === 'invalid' && state.errors['']}</p>
+    </form>
+  )
+}
 
 beforeEach(async () => {
   const chapter = await readFile(new URL('../../docs/how-to.md', import.meta.url), 'utf8')
@@ -19,6 +31,9 @@ beforeEach(async () => {
         page: page(({ data }: { readonly data: string }) => <p>orders of {data}</p>),
         loader: moduleOf({ loader: ({ params }: { readonly params: { readonly tenant: string } }) => params.tenant }),
       },
+      '/tenants/[tenant]/sign-in': { page: page(SignInPage) },
+      '/tenants/[tenant]/(members)': { guard: moduleOf(session) },
+      '/tenants/[tenant]/(members)/private': { page: page(() => <p>private</p>) },
     } as never,
     rules,
     environment: { ORIGIN: 'https://example.com,https://*.example.com' },
@@ -51,3 +66,33 @@ test.for(['example.com', 'a_b.example.com', 'shop.example.com', 'a.b.example.com
     }
   },
 )
+
+async function signedIn(tenant: string, password: string) {
+  const host = `${tenant}.example.com`
+  const { text: form } = await request(site.app).get('/sign-in').set('Host', host).expect(200)
+  const [, path = ''] = /action="([^"]*)"/.exec(form) ?? []
+  const hidden = [...form.matchAll(/name="(\$[^"]*)" value="([^"]*)"/g)].map(([, name, value]) => [name, value])
+  const { headers, text } = await request(site.app)
+    .post(path.replaceAll('&amp;', '&'))
+    .set({ Host: host, Origin: `https://${host}` })
+    .type('form')
+    .send({ ...Object.fromEntries(hidden), name: 'ada', password })
+  const cookie = ([headers['set-cookie'] ?? []].flat() as string[]).map((one) => one.split(';')[0]).join('; ')
+  return { cookie, text }
+}
+
+test('a session of one tenant is none at another, whose user has the same id', async () => {
+  const { cookie } = await signedIn('shop', 'shop')
+  const open = (tenant: string) =>
+    request(site.app)
+      .get('/private')
+      .set({ Host: `${tenant}.example.com`, Cookie: cookie })
+  expect((await open('shop')).status).toBe(200)
+  expect((await open('mill')).status).toBe(401)
+})
+
+test('wrong passwords at one tenant keep nobody out of another', async () => {
+  for (let tries = 0; tries < 10; tries++) await signedIn('mill', 'wrong')
+  expect((await signedIn('mill', 'mill')).text).toContain('You have tried too often.')
+  expect((await signedIn('shop', 'shop')).cookie).not.toBe('')
+})

@@ -64,7 +64,7 @@ test('the chapter shows what the tests below run', async () => {
     const [line, path] = /^(?:\/\/|\/\*) src\/app\/(\S+)(?: \*\/)?\n/.exec(code) ?? []
     return line === undefined || path === undefined ? [] : [{ path, code: code.slice(line.length) }]
   })
-  expect(shown.map(({ path }) => path)).toHaveLength(13)
+  expect(shown.map(({ path }) => path)).toHaveLength(15)
   for (const { path, code } of shown) expect(`${code}\n`).toBe(await readFile(join(RECIPES, path), 'utf8'))
 })
 
