@@ -3,17 +3,12 @@ import { parseSetCookie } from 'cookie'
 import type { RequestContext } from '../../request/context.ts'
 import { clientKey } from '../../http/client-key.ts'
 import { cookieBase } from '../../secrets/sealed-cookie.ts'
+import { mayBeSession, SHORTEST_SECRET } from './no-session-cookies.ts'
 import type { DeclaredAction } from './action.ts'
 import type { ReceivedCall } from './read-call.ts'
 
-/**
- * Cookies that do not identify a session, and may change between a call and its repetition: analytics, flash messages,
- * CSRF tokens, and settings. Any other cookie may be a session's.
- */
-const NO_SESSION = /^_(?!_(?:Host|Secure)-)|\.flash$|csrf|xsrf|consent|theme|lang|locale/i
-
-/** A shorter value may be a setting that many visitors have. */
-const SHORTEST_SECRET = 16 // characters
+/** 128 random bits, as the router of the browser makes them for each call: nobody else knows them. Nearly all are that long. */
+const RANDOM = /^(?=.{28})\d{1,10}(?:-\d{1,10}){3}$/
 
 /** The keys that identify a call. */
 export interface IdempotencyKey {
@@ -31,13 +26,13 @@ export interface IdempotencyKey {
 }
 
 /**
- * Identifies a call, so that it runs once: a hash of the client's own key, of the visitor's session cookies as sent,
- * and of the input. The client's key alone is not a secret, and the outcome of a call may set a cookie, which nobody
- * else may get.
+ * Identifies a call, so that it runs once: a hash of the client's own key and of the input, and for the form of a document
+ * of the visitor's session cookies as sent. The key of a document is not a secret, the next user of the browser may send it
+ * again by Back, and the outcome of a call may set a cookie, which nobody else may get. The router's own key is one, and
+ * cookies may change before the call is repeated: those of balancers and analytics, and a basket in another tab.
  *
  * The address is left out, because it changes with the network, except for a document's form from a visitor without a
  * cookie that could be a secret: a cache that keeps the document against our word gives the document's key to strangers.
- * A script makes a key for each call, which nobody else knows.
  * @returns `undefined` for a call without a client key, and for one that cannot be compared.
  */
 export async function idempotencyKey(
@@ -50,16 +45,18 @@ export async function idempotencyKey(
   // cannot be compared.
   if (data === undefined && definition.upload !== undefined) return undefined
   const files = await fileHashes(form)
-  const { cookie } = req.headers
+  const isSecret = data !== undefined && RANDOM.test(sentKey)
+  const cookie = isSecret ? undefined : req.headers.cookie
   const keyOf = (cookies: readonly string[]): string => {
     const isKnown = data !== undefined || cookies.some((cookie) => valueOf(cookie).length >= SHORTEST_SECRET)
     const client = isKnown ? '' : clientKey(clientAddress.address)
     return hashOf([id, sentKey, client, cookies, input, leading, files])
   }
+  const sent = keyOf(sessionCookies(cookie))
   return {
     content: hashOf([id, sentKey, input, leading, files]),
-    sent: keyOf(sessionCookies(cookie)),
-    repeated: (setCookies, now) => keyOf(sessionCookies(withCookies(cookie, setCookies, now))),
+    sent,
+    repeated: (setCookies, now) => (isSecret ? sent : keyOf(sessionCookies(withCookies(cookie, setCookies, now)))),
   }
 }
 
@@ -94,7 +91,7 @@ function sessionCookies(header = ''): readonly string[] {
   return header
     .split(';')
     .map((cookie) => cookie.trim())
-    .filter((cookie) => cookie !== '' && !NO_SESSION.test(plainName(cookie.split('=', 1)[0] ?? '')))
+    .filter((cookie) => cookie !== '' && mayBeSession(plainName(cookie.split('=', 1)[0] ?? ''), valueOf(cookie)))
     .toSorted()
 }
 
