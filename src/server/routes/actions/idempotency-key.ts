@@ -28,7 +28,7 @@ export interface IdempotencyKey {
 /**
  * Identifies a call, so that it runs once: a hash of the client's own key and of the input, and for the form of a document
  * of the visitor's session cookies as sent. The key of a document is not a secret, the next user of the browser may send it
- * again by Back, and the outcome of a call may set a cookie, which nobody else may get. The router's own key is one, and
+ * again after Back, and the outcome of a call may set a cookie, which nobody else may get. The router's own key is one, and
  * cookies may change before the call is repeated: those of balancers and analytics, and a basket in another tab.
  *
  * The address is left out, because it changes with the network, except for a document's form from a visitor without a
