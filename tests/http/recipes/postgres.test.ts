@@ -9,6 +9,7 @@ import { startPostgresWire } from '../../support/postgres-wire.ts'
 import { fencedBlocks } from '../../unit/app/handbook-samples.ts'
 import application from '../../fixtures/recipes/postgres/app.ts'
 import { query, transaction } from '../../fixtures/recipes/postgres/database.server.ts'
+import { inTurn } from '../../fixtures/recipes/postgres/turns.server.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../../..')
 const RECIPE = join(PROJECT, 'tests/fixtures/recipes/postgres')
@@ -19,8 +20,81 @@ test('the chapter shows what the tests below run', async () => {
     const [line, path] = /^\/\/ src\/app\/(\S+)\n/.exec(code) ?? []
     return line === undefined || path === undefined ? [] : [{ path, code: code.slice(line.length) }]
   })
-  expect(shown.map(({ path }) => path)).toHaveLength(5)
+  expect(shown.map(({ path }) => path)).toHaveLength(6)
   for (const { path, code } of shown) expect(`${code}\n`).toBe(await readFile(join(RECIPE, path), 'utf8'))
+})
+
+/** A visitor of this address, and how to leave. */
+function visitorAt(address: string) {
+  const controller = new AbortController()
+  return { signal: controller.signal, context: { address }, leave: () => controller.abort() }
+}
+
+/** Work of this address that waits for its turn, or for `end`. */
+function askedAt(address: string, begun: string[]) {
+  const visitor = visitorAt(address)
+  const { promise, resolve: end } = Promise.withResolvers<void>()
+  const done = inTurn(visitor, () => {
+    begun.push(address)
+    return promise
+  })
+  return { end, leave: visitor.leave, done: Promise.allSettled([done]).then(([outcome]) => outcome) }
+}
+
+const refused = { status: 'rejected', reason: { name: 'UnavailableError', retryAfter: 5 } }
+
+describe('turns for connections', () => {
+  test('one client has half of them, and clients that wait take turns', async () => {
+    const begun: string[] = []
+    const ask = (address: string, count: number) => Array.from({ length: count }, () => askedAt(address, begun))
+    const [greedy, others] = [ask('192.0.2.1', 8), [...ask('192.0.2.2', 5), ...ask('192.0.2.3', 2)]]
+    // The networks of IPv6 are clients, too.
+    const late = ['2001:db8::1', '2001:db8::2', '192.0.2.4'].flatMap((address) => ask(address, 1))
+    expect(begun).toEqual([...Array(5).fill('192.0.2.1'), ...Array(5).fill('192.0.2.2')])
+    begun.length = 0
+    for (const one of [...others, ...late, ...greedy]) {
+      one.end()
+      await one.done
+    }
+    expect(begun).toEqual([
+      '192.0.2.3',
+      '2001:db8::1',
+      '192.0.2.4',
+      '192.0.2.3',
+      '2001:db8::2',
+      ...Array(3).fill('192.0.2.1'),
+    ])
+  })
+
+  test('what is more than a hundred of a client is refused, and who leaves makes room', async () => {
+    const begun: string[] = []
+    const many = Array.from({ length: 105 }, () => askedAt('192.0.2.1', begun))
+    expect(await askedAt('192.0.2.1', begun).done).toMatchObject(refused)
+    many[50]?.leave()
+    expect(await many[50]?.done).toMatchObject(refused)
+    many.push(askedAt('192.0.2.1', begun))
+    for (const { end } of many) end()
+    await Promise.all(many.map(({ done }) => done))
+    expect(begun).toHaveLength(105)
+  })
+
+  test('the turn of one who leaves at that moment, or after the turns of others, is not lost', async () => {
+    const begun: string[] = []
+    const many = Array.from({ length: 9 }, () => askedAt('192.0.2.1', begun))
+    many[0]?.end()
+    many[5]?.leave()
+    await Promise.all([many[0]?.done, many[5]?.done])
+    expect(begun).toHaveLength(6)
+    many[7]?.leave()
+    for (const index of [1, 2, 3]) many[index]?.end()
+    await Promise.all([1, 2, 3].map((index) => many[index]?.done))
+    expect(begun).toHaveLength(7)
+    many.push(...Array.from({ length: 3 }, () => askedAt('192.0.2.1', begun)))
+    expect(begun).toHaveLength(9)
+    for (const { end } of many) end()
+    await Promise.all(many.map(({ done }) => done))
+    expect(begun).toHaveLength(10)
+  })
 })
 
 const missing = (['initdb', 'postgres'] as const).filter((name) => findProgram(name) === undefined)
@@ -118,26 +192,35 @@ describe.skipIf(missing.length > 0)('an application on PostgreSQL', () => {
     await app.start()
     await using other = await connected(url)
     await other.query('BEGIN; LOCK TABLE accounts')
-    const [staying, leaving] = [new AbortController().signal, new AbortController()]
-    const busy = Array.from({ length: 10 }, () => query(staying, 'SELECT FROM accounts'))
+    const [staying, leaving] = [visitorAt('192.0.2.100'), visitorAt('192.0.2.101')]
+    const busy = Array.from({ length: 10 }, (_, n) => query(visitorAt(`192.0.2.${n}`), 'SELECT FROM accounts'))
     const insert = `INSERT INTO accounts VALUES ('left', 0)`
-    const inserted = transaction(leaving.signal, (client) => client.query(insert))
-    const left = Promise.allSettled([query(leaving.signal, insert), inserted])
+    const inserted = transaction(leaving, (client) => client.query(insert))
+    const left = Promise.allSettled([query(leaving, insert), inserted])
     const stayed = query(staying, 'SELECT $1::int AS one', [1])
-    leaving.abort()
+    leaving.leave()
     await other.query('COMMIT')
     await Promise.all(busy)
-    const refused = { status: 'rejected', reason: { name: 'UnavailableError' } }
     expect(await left).toMatchObject([refused, refused])
     expect(await stayed).toEqual([{ one: 1 }])
     expect(await accounts(app)).toEqual(['ada: 1000', 'grace: 0'])
   })
 
+  test('statements of one client that wait for something keep no other from the database', async () => {
+    const { app, url } = await opened()
+    await app.start()
+    await using other = await connected(url)
+    await other.query('BEGIN; LOCK TABLE accounts')
+    const many = Array.from({ length: 100 }, () => query(visitorAt('192.0.2.1'), 'SELECT FROM accounts'))
+    expect(await query(visitorAt('192.0.2.2'), 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    await other.query('COMMIT')
+    await Promise.all(many)
+  })
+
   test('a connection that breaks inside a transaction fails only this transaction', async () => {
     const { app, url } = await opened()
     await app.start()
-    const { signal } = new AbortController()
-    const work = transaction(signal, async (client) => {
+    const work = transaction(visitorAt('192.0.2.1'), async (client) => {
       const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
       const ended = new Promise<void>((resolve) => client.once('end', resolve))
       await sql(url, `SELECT pg_terminate_backend(${rows[0]?.pid})`)
@@ -165,15 +248,14 @@ describe.skipIf(missing.length > 0)('an application on PostgreSQL', () => {
   test('locks of a transaction whose connection has gone silent are freed, and who waits for them gets 503', async () => {
     const { app, wire } = await opened()
     const page = await (await signedIn(app, 'ada')).get('/accounts')
-    const { signal } = new AbortController()
-    const silent = transaction(signal, async (client) => {
+    const silent = transaction(visitorAt('192.0.2.1'), async (client) => {
       await client.query(`SELECT FROM accounts WHERE name = 'ada' FOR UPDATE`)
       wire.silence()
       await client.query('SELECT 1')
     })
     const failure = silent.catch((thrown: unknown) => thrown)
-    const refused = async () => (await page.submit('form', { to: 'grace', cents: 1 })).status
-    await expect.poll(refused, { timeout: 30_000 }).toBe(503)
+    const status = async () => (await page.submit('form', { to: 'grace', cents: 1 })).status
+    await expect.poll(status, { timeout: 30_000 }).toBe(503)
     expect(await failure).toMatchObject({ name: 'UnavailableError' })
     const paid = async () => (await page.submit('form', { to: 'grace', cents: 1 })).text('output')
     await expect.poll(paid, { timeout: 30_000 }).toBe('Paid.')
