@@ -16,7 +16,7 @@ host.use('/desk/api', cors(), rateLimit({ windowMs: 60_000, limit: 300 }))
 host.get('/', (_req, res) => res.redirect('/desk'))
 host.use('/desk', desk)
 
-server.listen(Number(process.env['PORT'] ?? 3000), () => {
+server.listen({ port: Number(process.env['PORT'] ?? 3000), backlog: 4096 }, () => {
   const address = server.address()
   if (typeof address === 'object') process.stdout.write(`http://localhost:${address?.port}/desk\n`)
 })

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { BACKLOG } from '../../../src/server/process/server-limits.ts'
 import { fencedBlocks, sampleFaults, type Chapter } from './handbook-samples.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -163,5 +164,14 @@ describe('the samples of the handbook and the README', () => {
     expect(samples.length).toBeGreaterThan(70)
     const others = blocks.filter((block) => !samples.includes(block) && !OTHER_LANGUAGES.includes(block.language))
     expect(others).toEqual([])
+  })
+
+  it('let the system hold as many connections as the runtime does, as the examples do', () => {
+    const samples = HANDBOOK.flatMap(({ text }) => fencedBlocks(text).map(({ code }) => code))
+    const own = globSync(['{examples,templates}/**/*.{js,mjs,ts,tsx}'], { cwd: ROOT, exclude: ['**/node_modules'] })
+    const codes = [...samples, ...own.map((name) => readFileSync(join(ROOT, name), 'utf8'))]
+    const listening = codes.flatMap((code) => code.split('\n').filter((line) => line.includes('.listen(')))
+    expect(listening).toHaveLength(3)
+    for (const line of listening) expect(line).toContain(`backlog: ${BACKLOG} }`)
   })
 })
