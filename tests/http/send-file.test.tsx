@@ -6,6 +6,7 @@ import request from 'supertest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { sendFile, type SendFileOptions } from '../../src/server/api/send-file.ts'
+import { unauthorized } from '../../src/shared/control-flow.ts'
 import type { RuleSet } from '../../src/shared/rules/rule-types.ts'
 import { portOf } from '../support/listening.ts'
 import { moduleOf, tinyApp } from '../support/tiny-app.tsx'
@@ -30,7 +31,7 @@ async function fileApp({ options = {}, headers = {}, rules = {} }: FileApp = {})
   await mkdir(join(root, 'sub'), { recursive: true })
   await Promise.all([
     writeFile(join(root, 'letters.txt'), TEXT),
-    writeFile(join(root, 'sub', 'ä "b".txt'), TEXT),
+    writeFile(join(root, 'ä "b".txt'), TEXT),
     writeFile(join(root, 'page.html'), '<script>alert(1)</script>'),
     writeFile(join(root, 'drawing.svg'), '<svg/>'),
     writeFile(join(root, '.hidden'), 'secret'),
@@ -39,17 +40,23 @@ async function fileApp({ options = {}, headers = {}, rules = {} }: FileApp = {})
   ])
   await writeFile(join(folder.path, 'uploads-of-others', 'secret.txt'), 'secret')
   await symlink(join(folder.path, 'secret.txt'), join(root, 'link.txt'))
+  const answer = (path: string | readonly string[]) => {
+    const response = sendFile(path, { root, ...options })
+    for (const [header, value] of Object.entries(headers)) response.headers.set(header, value)
+    return response
+  }
   const { app, logs } = tinyApp({
     rules,
     routes: {
-      '/files/[name]': {
-        handler: moduleOf({
-          GET({ params: { name } }: LoaderArgs<'/files/[name]'>) {
-            const response = sendFile(name as string, { root, ...options })
-            for (const [header, value] of Object.entries(headers)) response.headers.set(header, value)
-            return response
-          },
-        }),
+      '/files/[name]': { handler: moduleOf({ GET: ({ params }: LoaderArgs<'/files/[name]'>) => answer(params.name) }) },
+      '/tree/[...path]': {
+        handler: moduleOf({ GET: ({ params }: LoaderArgs<'/tree/[...path]'>) => answer(params.path) }),
+      },
+      '/tree/sub': {
+        guard: moduleOf({ guard: () => unauthorized() }),
+      },
+      '/tree/sub/[...path]': {
+        handler: moduleOf({ GET: ({ params }: LoaderArgs<'/tree/sub/[...path]'>) => answer(['sub', ...params.path]) }),
       },
     } as never,
   })
@@ -138,6 +145,7 @@ describe('what is not a file of the folder is not found', () => {
     'sub',
     '.hidden',
     'letters.txt%2Fx',
+    'letters.txt%00',
     '..%2Fsecret.txt',
     'sub%2F..%2F..%2Fsecret.txt',
     '..%2Fuploads-of-others%2Fsecret.txt',
@@ -153,6 +161,19 @@ describe('what is not a file of the folder is not found', () => {
     expect(text).not.toMatch(/secret|root:/)
     expect(text).not.toContain('/uploads')
   })
+})
+
+test('a list names folders, and a slash in a name is none: it would lead around the guard of a folder', async () => {
+  const { app, root } = await fileApp()
+  await mkdir(join(root, 'open', 'deep'), { recursive: true })
+  for (const folder of ['sub', 'open', 'open/deep']) await writeFile(join(root, folder, 'one.txt'), TEXT)
+  await request(app).get('/tree/letters.txt').expect(200, TEXT)
+  await request(app).get('/tree/open/deep/one.txt').expect(200, TEXT)
+  await request(app).get('/tree/sub/one.txt').expect(401)
+  for (const path of ['sub%2Fone.txt', 'sub%2fone.txt', '%2Fsub/one.txt', 'sub%5Cone.txt', 'open/..%2Fsub/one.txt']) {
+    await request(app).get(`/tree/${path}`).expect(404)
+  }
+  await request(app).get('/files/sub%2Fone.txt').expect(404)
 })
 
 // Windows has no mkfifo.
@@ -174,7 +195,7 @@ describe('a download', () => {
 
   test.for([
     [true, 'letters.txt', 'attachment; filename=letters.txt'],
-    [true, 'sub%2F%C3%A4%20%22b%22.txt', `attachment; filename="? \\"b\\".txt"; filename*=UTF-8''%C3%A4%20%22b%22.txt`],
+    [true, '%C3%A4%20%22b%22.txt', `attachment; filename="? \\"b\\".txt"; filename*=UTF-8''%C3%A4%20%22b%22.txt`],
     ['Rechnung für 10 €.pdf', 'letters.txt', `filename*=UTF-8''Rechnung%20f%C3%BCr%2010%20%E2%82%AC.pdf`],
     ['../../etc/passwd', 'letters.txt', 'attachment; filename=passwd'],
     ['a\r\nSet-Cookie: x=1', 'letters.txt', 'attachment'],

@@ -15,7 +15,8 @@ export interface SendFileOptions {
 
 /** A file that a `Response` stands for. */
 export interface NamedFile extends SendFileOptions {
-  readonly path: string
+  /** Its folders and its own name, below `root`. */
+  readonly names: readonly string[]
 }
 
 const FILE = Symbol('millrace.file')
@@ -27,12 +28,13 @@ const FILE = Symbol('millrace.file')
  * Return the `Response` itself; its headers may be changed. Without `download`, all but common images, audio, video, fonts,
  * PDF and plain text get a policy that runs no scripts, unless the handler sets a `Content-Security-Policy`. A file whose
  * type is not a single media type is saved by browsers, not shown.
- * @param path below `root`, with `/` between its parts; a part that begins with a dot is not found.
+ * @param path the file's name in `root`, or a list: the names of its folders, and its own. A name that is empty, begins with a
+ * dot or contains a slash or backslash is not found.
  * @throws {TypeError} if `root` is not absolute.
  */
-export function sendFile(path: string, options: SendFileOptions): Response {
+export function sendFile(path: string | readonly string[], options: SendFileOptions): Response {
   if (!isAbsolute(options.root)) throw new TypeError(`sendFile: root ${JSON.stringify(options.root)} is not absolute`)
-  return Object.defineProperty(new Response(null), FILE, { value: { ...options, path } })
+  return Object.defineProperty(new Response(null), FILE, { value: { ...options, names: [path].flat() } })
 }
 
 /** The file that a response of `sendFile` stands for; `undefined` for any other response. */

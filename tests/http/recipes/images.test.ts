@@ -246,9 +246,9 @@ describe('what is refused', () => {
     const make = async (client: string, name: string, { signal } = new AbortController()): Promise<number> => {
       const made = join(folder.path, 'crowd', name)
       const size = { original: original(name), folder: made, width: 320, format: 'webp' } as const
-      const path = await resized(size, client, signal)
+      const names = await resized(size, client, signal)
       order.push(client)
-      return (await stat(join(made, path))).ino
+      return (await stat(join(made, ...names))).ino
     }
     const last = names.pop() ?? ''
     const greedy = Promise.allSettled(names.map((name) => make('greedy', name, leaving)))
@@ -271,7 +271,10 @@ describe('what is refused', () => {
         { original: original('mill.jpg'), folder: join(folder.path, folderName), width, format: 'webp' },
         'one',
         signal,
-      ).catch((thrown: Error) => thrown.name)
+      ).then(
+        (names) => names.join('/'),
+        (thrown: Error) => thrown.name,
+      )
     const left = [320, 640, 1280].map((width) => make('left', width, leaving))
     const joined = make('left', 1280, staying)
     const alone = make('stayed', 320, staying)

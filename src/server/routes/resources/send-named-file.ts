@@ -36,6 +36,12 @@ const REASONS: Readonly<Record<number, string>> = {
   416: 'The file has no such range',
 }
 
+/**
+ * What may be a part of a path. An encoded slash of a URL is data: as a separator, it would lead to a folder whose guard has
+ * not been asked.
+ */
+const PART = /^[^./\\][^/\\]*$/
+
 /** Errors of a path that names no file. */
 const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'ERR_INVALID_ARG_VALUE'])
 
@@ -87,11 +93,11 @@ function endIfCut(source: ReadStream, { res, log, record: { route } }: RequestCo
 }
 
 /** @throws for a file that exists and cannot be read. */
-async function findFile({ root, path }: NamedFile): Promise<FoundFile | undefined> {
-  if (path.split('/').some((part) => part.startsWith('.'))) return undefined
+async function findFile({ root, names }: NamedFile): Promise<FoundFile | undefined> {
+  if (!names.every((name) => PART.test(name))) return undefined
   try {
     const folder = await realpath(root)
-    const target = await realpath(join(folder, path))
+    const target = await realpath(join(folder, ...names))
     if (!target.startsWith(folder.endsWith(sep) ? folder : folder + sep)) return undefined
     const found = await stat(target, { bigint: true })
     // A folder; or a pipe, whose reader waits for a writer.
@@ -106,7 +112,7 @@ async function findFile({ root, path }: NamedFile): Promise<FoundFile | undefine
 
 /** As `send` does: headers that rules and middleware have set win. */
 function setHeaders(
-  { path, download = false, type }: NamedFile,
+  { names, download = false, type }: NamedFile,
   { etag }: FoundFile,
   response: Response,
   context: RequestContext,
@@ -126,7 +132,7 @@ function setHeaders(
     else if (lower === POLICY) res.appendHeader(name, value)
     else if (!preset.has(lower) && lower !== 'content-length') res.setHeader(name, value)
   }
-  const name = basename(path)
+  const name = names.at(-1) ?? ''
   const isUnclear = !res.hasHeader('content-type') && type?.includes('/') && contentRisk(type) === 'unclear'
   if (!res.hasHeader('content-type')) {
     res.type(isUnclear ? 'bin' : (type ?? name))
