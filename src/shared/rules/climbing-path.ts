@@ -48,19 +48,36 @@ const DOT_SEGMENT =
  */
 export function mayClimb(pathname: string): boolean {
   let path = pathname
-  for (let decoded = 0; decoded <= MOST_DECODINGS; decoded += 1) {
+  for (let times = 0; times <= MOST_DECODINGS; times += 1) {
     if (path.includes('\0') || DOT_SEGMENT.test(path)) return true
     if (!/[%\u0080-\uffff]/.test(path)) return false
-    const next = path
-      .replace(ESCAPE, (_, wide: string | undefined, byte: string) =>
-        String.fromCharCode(Number.parseInt(wide ?? byte, 16)),
-      )
-      .replace(OVERLONG, (bytes) => String.fromCharCode(lowBits(bytes)))
-      .replace(LOOKALIKE, (found) => LOOKALIKES[found] ?? LOOKALIKES[String.fromCharCode(lowBits(found))] ?? found)
+    const next = decoded(path).replace(
+      LOOKALIKE,
+      (found) => LOOKALIKES[found] ?? LOOKALIKES[String.fromCharCode(lowBits(found))] ?? found,
+    )
     if (next === path) return false
     path = next
   }
   return true
+}
+
+/**
+ * Whether a path has an encoded slash or backslash, encoded up to 4 times. Most servers decode a path before they look for
+ * its folders, and middleware that compares it as it was written has let `/admin%2fusers` pass.
+ * @param pathname percent-encoded.
+ */
+export function hidesSlash(pathname: string): boolean {
+  let path = pathname.replaceAll('/', ' ')
+  for (let times = 0; times < MOST_DECODINGS && path.includes('%'); times += 1) path = decoded(path)
+  return /[/\\]/.test(path)
+}
+
+function decoded(path: string): string {
+  return path
+    .replace(ESCAPE, (_, wide: string | undefined, byte: string) =>
+      String.fromCharCode(Number.parseInt(wide ?? byte, 16)),
+    )
+    .replace(OVERLONG, (bytes) => String.fromCharCode(lowBits(bytes)))
 }
 
 /** The character's code in bytes of UTF-8: six bits of each, and the rest of the first. */

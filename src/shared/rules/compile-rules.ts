@@ -23,6 +23,8 @@ interface CompiledRedirect extends ConditionalRule {
 export interface CompiledRewrite extends ConditionalRule {
   /** Whether pages of other sites may open WebSockets through it. */
   readonly crossSite: boolean
+  /** Whether the other server may get encoded slashes. */
+  readonly encodedSlashes: boolean
   readonly destination: Destination
 }
 
@@ -114,15 +116,12 @@ function compileRewrite(fields: RuleFields, refuse: Refuse, loadEngine: LoadEngi
   const destination = checkDestination(fields['destination'], refuse)
   const rule = compileConditional(source, fields, refuse, loadEngine)
   const target = compileTarget(destination, rule, refuse)
-  const crossSite = fields['websocket'] !== undefined
-  if (crossSite && target.host === undefined) {
-    refuse(
-      'unknown-field',
-      'websocket is set for a destination on this site',
-      'Leave it out: pages do not accept WebSockets',
-    )
+  for (const field of ['websocket', 'encodedSlashes']) {
+    if (fields[field] === undefined || target.host !== undefined) continue
+    refuse('unknown-field', `${field} is set for a destination on this site`, 'Leave it out: it is for other servers')
   }
-  return { ...rule, crossSite, destination: target }
+  const encodedSlashes = fields['encodedSlashes'] !== undefined
+  return { ...rule, crossSite: fields['websocket'] !== undefined, encodedSlashes, destination: target }
 }
 
 function compileHeaders(fields: RuleFields, refuse: Refuse, loadEngine: LoadEngine): CompiledHeaders {

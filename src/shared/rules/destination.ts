@@ -38,7 +38,7 @@ export type DestinationFault =
   | 'multi-match-needs-star'
   /** A capture is not a host label: the request's fault. */
   | 'bad-host-value'
-  /** A capture would leave the path of another origin by `..`: the request's fault. */
+  /** A capture would leave the path of another origin by `..`, or hides a slash from middleware: the request's fault. */
   | 'bad-path-value'
   /** The finished text is not a URL that a Location may contain. */
   | 'unsafe-location'
@@ -49,6 +49,8 @@ interface FilledDestination {
   readonly origin: string
   /** Begins with a slash; ASCII; slashes not repeated. */
   readonly pathname: string
+  /** The parts of the path that the request has chosen. */
+  readonly chosen: string
   /** The request's pairs, except those that the destination replaces, then its own. */
   readonly query: readonly QueryPair[]
   /** `''`, or the hash with its `#`. */
@@ -128,9 +130,9 @@ export function fillDestination(
 ): FilledDestination | { readonly fault: DestinationFault } {
   const host = destination.host && fillHost(destination.host, captures)
   if (destination.host !== undefined && host === undefined) return { fault: 'bad-host-value' }
-  const pathname = fillPath(destination.path, captures)
+  const path = fillPath(destination.path, captures)
   const templates = [destination.hash, ...destination.query.map(({ value }) => value)]
-  if (pathname === undefined || templates.some((template) => lacksStar(template, captures))) {
+  if (path === undefined || templates.some((template) => lacksStar(template, captures))) {
     return { fault: 'multi-match-needs-star' }
   }
   const own = fillQuery(destination, captures, appending)
@@ -138,7 +140,7 @@ export function fillDestination(
   const hash = fillTemplate(destination.hash, captures, pathParts)
   return {
     origin: host ?? '',
-    pathname,
+    ...path,
     query: [...query.filter(({ key }) => !replaced.has(key)), ...own],
     hash: hash === '' ? '' : `#${escapeUrlText(hash)}`,
   }
@@ -159,8 +161,12 @@ function fillQuery(destination: Destination, captures: Captures, appending: bool
 }
 
 /** @returns `undefined` for a list without a star. */
-function fillPath(tokens: readonly Token[], captures: Captures): string | undefined {
+function fillPath(
+  tokens: readonly Token[],
+  captures: Captures,
+): Pick<FilledDestination, 'pathname' | 'chosen'> | undefined {
   let path = ''
+  let chosen = ''
   for (const [index, token] of tokens.entries()) {
     if (typeof token === 'string') {
       path += token
@@ -169,10 +175,11 @@ function fillPath(tokens: readonly Token[], captures: Captures): string | undefi
     const capture = captures.get(String(token.name))
     if (capture !== undefined && typeof capture.value !== 'string' && !repeats(token)) return undefined
     const present = capture === undefined ? [] : segmentsOf(capture, token)
+    chosen += ` ${present.join(' ')}`
     if (present.length > 0) path += present.map((part) => token.prefix + part + token.suffix).join('')
     else if (!endsSegment(tokens[index + 1])) path += token.prefix
   }
-  return escapeUrlText(`/${path}`.replace(/[\\/]+/g, '/'))
+  return { pathname: escapeUrlText(`/${path}`.replace(/[\\/]+/g, '/')), chosen }
 }
 
 /** Plain text may span segments if the destination repeats, as a list does; its slashes are encoded here. */

@@ -6,7 +6,7 @@ import type { CompiledRewrite, CompiledRules } from './compile-rules.ts'
 import type { FaultyDestination } from './destination-fault.ts'
 import type { RuleRequest, RuleSubject } from './rule-request.ts'
 import type { RuleHit, RuleTable } from './rule-table.ts'
-import { mayClimb } from './climbing-path.ts'
+import { hidesSlash, mayClimb } from './climbing-path.ts'
 import { faultyDestination } from './destination-fault.ts'
 import { fillDestination } from './destination.ts'
 import { formatQuery } from './query-pairs.ts'
@@ -114,7 +114,9 @@ function rewrite({ rule, captures }: RuleHit<CompiledRewrite>, { subject }: Stan
     const pathname = filled.pathname.replace(/(?<=.)\/$/, '')
     return { stand: { subject: rewrittenSubject(subject.request, pathname, filled.query), pathname, search } }
   }
-  if (mayClimb(filled.pathname)) return refused('bad-path-value', rule)
+  if (mayClimb(filled.pathname) || (!rule.encodedSlashes && hidesSlash(filled.chosen))) {
+    return refused('bad-path-value', rule)
+  }
   const url = new URL(`${filled.origin}${filled.pathname}${search}`)
   return { end: { kind: 'proxy', url, crossSite: rule.crossSite } }
 }

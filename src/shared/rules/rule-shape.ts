@@ -7,7 +7,7 @@ export type RuleFields = Readonly<Record<string, unknown>>
 const COMMON_FIELDS = ['source', 'has', 'missing', 'basePath', 'locale']
 const FIELDS: Readonly<Record<RuleKind, readonly string[]>> = {
   redirect: [...COMMON_FIELDS, 'destination', 'permanent', 'statusCode'],
-  rewrite: [...COMMON_FIELDS, 'destination', 'websocket'],
+  rewrite: [...COMMON_FIELDS, 'destination', 'websocket', 'encodedSlashes'],
   header: [...COMMON_FIELDS, 'headers'],
 }
 
@@ -35,6 +35,9 @@ export function checkFields(rule: unknown, kind: RuleKind, refuse: Refuse): asse
         `websocket may only be 'cross-site'`,
         'Leave it out to accept only handshakes of this site',
       )
+    }
+    if (field === 'encodedSlashes' && value !== undefined && value !== true) {
+      refuse('unknown-field', 'encodedSlashes may only be true', 'Leave it out to refuse encoded slashes')
     }
     if ((field === 'basePath' || field === 'locale') && value !== undefined && value !== false) {
       refuse('unknown-field', `${field} may only be false`, 'Base paths and locales do not exist here: leave it out')

@@ -35,6 +35,11 @@ export type RewriteRule = Conditional & {
    * part of Next.js.
    */
   readonly websocket?: 'cross-site'
+  /**
+   * Forwards encoded slashes and backslashes to another server; without it they get 400, because most servers decode them,
+   * and middleware that protects a part of the path does not see one. Not part of Next.js.
+   */
+  readonly encodedSlashes?: true
 }
 
 /** Sets headers on every answer whose path matches `source`. */

@@ -52,12 +52,13 @@ describe.skipIf(findProgram('nginx') === undefined)('an upstream that decodes', 
     expect(await textAt(upstream, '/v1/..%2fadmin')).toEqual([200, 'secret'])
     expect(await textAt(upstream, '/again/v1/..%252fadmin')).toEqual([200, 'secret'])
     expect(await textAt(server.port, '/up/a%3f')).toEqual([200, 'public'])
-    expect(await textAt(server.port, '/up/a%2fb')).toEqual([200, 'public'])
-    expect(await textAt(server.port, '/again/a%252fb')).toEqual([200, 'public'])
+    expect(await textAt(upstream, '/v1%2fadmin')).toEqual([200, 'public'])
     expect(await textAt(server.port, '/up/..a/b..')).toEqual([200, 'public'])
   })
 
   test.for([
+    '/up/a%2fb',
+    '/again/a%252fb',
     '/up/..%2fadmin',
     '/up/..%2Fadmin',
     '/up/%2e%2e%2fadmin',

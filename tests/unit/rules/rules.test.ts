@@ -261,8 +261,8 @@ describe('headers', () => {
 describe('rewrites', () => {
   it('another origin gets path and query as they were written', () => {
     const rules: RuleSet = { rewrites: [{ source: '/api/:path*', destination: 'http://up.test:81/v1/:path*' }] }
-    const resolution = resolve(rules, [], '/api/a%2Fb/c%20d?x=%20&y')
-    expect(resolution).toMatchObject({ kind: 'proxy', url: { href: 'http://up.test:81/v1/a%2Fb/c%20d?x=%20&y' } })
+    const resolution = resolve(rules, [], '/api/a%7Eb/c%20d?x=%20&y')
+    expect(resolution).toMatchObject({ kind: 'proxy', url: { href: 'http://up.test:81/v1/a%7Eb/c%20d?x=%20&y' } })
   })
 
   it('no request climbs out of the path that the table wrote for another origin', () => {
@@ -365,6 +365,12 @@ describe('the message of a faulty rule', () => {
     [{ redirects: [{ source: '/:a((?<b>x))', destination: '/b', permanent: true }] }, 'source-unparsable', /captures/],
     [{ rewrites: [{ source: '/a', destination: 'http://x.test/', websocket: true }] }, 'unknown-field', /cross-site/],
     [{ rewrites: [{ source: '/a', destination: '/b', websocket: 'cross-site' }] }, 'unknown-field', /this site/],
+    [{ rewrites: [{ source: '/a', destination: '/b', encodedSlashes: true }] }, 'unknown-field', /this site/],
+    [
+      { rewrites: [{ source: '/a', destination: 'http://x.test/', encodedSlashes: false }] },
+      'unknown-field',
+      /be true/,
+    ],
     [{ headers: [{ source: '/a', headers: [{ key: 'x y', value: '' }] }] }, 'header-item-invalid', /x y/],
     [{ headers: [{ source: '/a', headers: [{ key: 'x', value: 'a\nb' }] }] }, 'header-item-invalid', /headers\[0\]/],
     [
