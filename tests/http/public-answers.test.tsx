@@ -5,7 +5,7 @@ import type { HandlerArgs, LoaderArgs } from '../../src/server/api/loader-types.
 import { ROUTE_DATA_PREFIX } from '../../src/shared/protocol/route-data.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
-const SENT = { Cookie: 'theme=dark', Authorization: 'Bearer x' }
+const SENT = { Cookie: 'theme=dark', Authorization: 'Bearer x', Accept: 'text/html', 'X-Api-Key': 'x' }
 const PUBLIC = 'public, max-age=0, s-maxage=60'
 
 interface Options {
@@ -73,6 +73,14 @@ describe.each([...PATHS, '/ruled'])('%s', (path) => {
       PUBLIC,
       expect.stringMatching(/\bCookie\b/),
     ])
+    for (const read of [
+      (_context, asked) => Object.fromEntries(asked.headers),
+      (_context, asked) => new Headers(asked.headers).get('cookie'),
+      (_context, asked) => [...asked.headers.keys()].length,
+    ] satisfies Options['read'][]) {
+      const copied = await request(publicApp({ read })).get(path).set('Cookie', 'theme=dark').expect(200)
+      expect(copied.headers['cache-control']).toMatch(/^private\b/)
+    }
     const keyed = publicApp({ read: (_context, asked) => asked.headers.has('authorization') })
     const signed = await request(keyed).get(path).set('Authorization', 'Bearer x').expect(200)
     expect(signed.headers['cache-control']).toMatch(/^private\b/)
@@ -84,8 +92,34 @@ describe.each([...PATHS, '/ruled'])('%s', (path) => {
     expect((await request(app).get(path).expect(200)).headers['cache-control']).toMatch(/^private\b/)
   })
 
+  test('is not public for a visitor whose other header was read, and by this header for others', async () => {
+    for (const read of [
+      (_context: LoaderArgs['context'], asked: Request) => asked.headers.get('Accept-Language'),
+      (_context: LoaderArgs['context'], asked: Request) => asked.clone().headers.has('accept-language'),
+    ]) {
+      const app = publicApp({ read })
+      const own = await request(app).get(path).set('Accept-Language', 'de').expect(200)
+      expect(own.headers['cache-control']).toMatch(/^private\b/)
+      const other = await request(app).get(path).expect(200)
+      expect([other.headers['cache-control'], other.headers['vary']]).toEqual([
+        PUBLIC,
+        expect.stringMatching(/\baccept-language\b/),
+      ])
+    }
+  })
+
+  test('is public only if its author says so where the address was read', async () => {
+    const app = publicApp({ read: (context) => context.address })
+    const { headers } = await request(app).get(path).expect(200)
+    expect(headers['cache-control']).toMatch(path === '/ruled' ? /^private\b/ : /^public\b/)
+  })
+
   test('is public if nothing of the visitor was read', async () => {
-    for (const read of [() => 'all', (context: LoaderArgs['context']) => context.origin]) {
+    for (const read of [
+      () => 'all',
+      (context: LoaderArgs['context']) => context.origin,
+      (_context: LoaderArgs['context'], asked: Request) => asked.url + asked.headers.get('host'),
+    ]) {
       const { headers } = await request(publicApp({ read })).get(path).set('Cookie', 'theme=dark').expect(200)
       expect(headers['cache-control']).toBe(PUBLIC)
       expect(headers['vary'] ?? '').not.toContain('Cookie')
@@ -104,6 +138,9 @@ test.each(PATHS)('%s is public by what its author says it depends on', async (pa
     ['Host', ({ locals }) => Object.keys(locals).length, PUBLIC],
     ['Accept-Encoding, Origin', ({ locals }) => Object.keys(locals).length, /^private\b/],
     ['Accept, X-Forwarded-Proto, X-Requested-With', ({ locals }) => Object.keys(locals).length, /^private\b/],
+    ['Accept', (_context, asked) => asked.headers.get('accept'), PUBLIC],
+    ['*', (_context, asked) => asked.headers.get('x-api-key'), PUBLIC],
+    ['Accept', (_context, asked) => asked.headers.get('x-api-key'), /^private\b/],
     ['Purpose, Sec-Purpose', ({ locals }) => Object.keys(locals).length, /^private\b/],
   ] as const satisfies [string, Options['read'], string | RegExp][]) {
     const { headers } = await request(publicApp({ read, vary })).get(path).set(SENT).expect(200)
@@ -141,6 +178,10 @@ describe('a stream that reads something of the visitor after a head for all', ()
     ['context.cookie()', (context) => context.cookie('theme'), 'Cookie'],
     ['The header cookie', (_context, asked) => asked.headers.get('cookie'), 'Cookie'],
     ['The header authorization', (_context, asked) => asked.headers.get('Authorization'), 'Authorization'],
+    ['The header cookie', (_context, asked) => new Headers(asked.headers).get('cookie'), 'Cookie, Authorization'],
+    ['The header cookie', (_context, { headers }) => Object.fromEntries(headers), 'Cookie, Authorization'],
+    ['The header cookie', (_context, { headers }) => headers.forEach(() => undefined), 'Cookie, Authorization'],
+    ['The header x-api-key', (_context, asked) => asked.headers.get('X-Api-Key'), 'X-Api-Key'],
     ['context.locals', ({ locals }) => Object.keys(locals), 'X-Tenant'],
   ] as const satisfies readonly [string, Options['read'], string][]
 

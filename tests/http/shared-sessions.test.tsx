@@ -137,7 +137,7 @@ function siteOf(sessions: Sessions) {
     return client[method](path).set({ Host: 'mills.example', ...headers })
   }
   const complaints = () =>
-    site.logs.filter(({ err }) => (err as Error | undefined)?.message.includes('A session was opened after'))
+    site.logs.filter(({ err }) => (err as Error | undefined)?.message.includes('A session was used after'))
   return { ask, signIn, complaints }
 }
 

@@ -1,6 +1,14 @@
 import { NotedSessions } from './noted-sessions.ts'
 import type { LearnedSlots } from './learned-slots.ts'
 
+/** Part of the URL for caches, known to them without `Vary`, or of one request alone, as its trace is. */
+const OF_ANY_ANSWER = /^(?:host|accept-encoding|range|if-[a-z-]+|traceparent|tracestate|baggage|x-request-id)$/
+
+/** Whether a header, in lower case, may tell visitors apart in a way that caches do not know of. */
+export function tellsVisitors(lower: string): boolean {
+  return !OF_ANY_ANSWER.test(lower)
+}
+
 /** For whom an answer is, as noted by what has looked at the visitor. Caches and browsers keep the answer accordingly. */
 export class Audience {
   /** The route has a guard: the answer is for this visitor alone. */
@@ -17,6 +25,10 @@ export class Audience {
   hasOwnAuthorization = false
   /** Whether `context.locals` were read. */
   ofLocals = false
+  /** Whether the visitor's address was read: for the answer, for a limit or for the log, nobody knows. */
+  ofAddress = false
+  /** Other headers that were read, in lower case, and whether the visitor has sent them. */
+  headers: Map<string, boolean> | undefined = undefined
   /** The sessions that were opened; `undefined` if there is none. */
   sessions: NotedSessions | undefined = undefined
 
@@ -31,6 +43,13 @@ export class Audience {
 
   /** Learns from slots; absent unless the page is kept. */
   learned: LearnedSlots | undefined = undefined
+
+  /** Notes that a header was read for which `tellsVisitors` holds. */
+  noteHeader(lower: string, isSent: boolean): void {
+    if (lower === 'cookie') this.hasOwnCookie = this.hasOwnCookie === true || isSent
+    else if (lower === 'authorization') this.hasOwnAuthorization ||= isSent
+    else (this.headers ??= new Map()).set(lower, isSent)
+  }
 
   /** Notes for which session of a kind the answer is made. */
   noteSession(...noted: Parameters<NotedSessions['note']>): void {

@@ -42,7 +42,7 @@ interface LoaderRequest {
   }
   readonly audience: Pick<
     Audience,
-    'hasLookedForSession' | 'hasOwnCookie' | 'sharedBy' | 'noteOpening' | 'noteSession' | 'ofLocals'
+    'hasLookedForSession' | 'hasOwnCookie' | 'sharedBy' | 'noteOpening' | 'noteSession' | 'ofAddress' | 'ofLocals'
   >
   /** Called with a name when the visitor's data is read. */
   readVisitor(what: string): void
@@ -123,6 +123,7 @@ export class RequestLoaderContext implements LoaderContext {
 
   get address(): string {
     this.#lookAtVisitor('context.address', 'address')
+    this.#request.audience.ofAddress = true
     return this.#request.clientAddress.address
   }
 

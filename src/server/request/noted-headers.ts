@@ -1,45 +1,40 @@
 import { refuseInReadScope } from '../stores/cache/read-scope.ts'
 import { namesHeader } from '../http/vary.ts'
-import type { Audience } from './audience.ts'
+import { tellsVisitors, type Audience } from './audience.ts'
 import { refuseLateVisitor, type LateReads } from './late-changes.ts'
 
 /** What knows for whom the answer is. */
 interface NotedRequest extends LateReads {
-  readonly audience: Pick<Audience, 'hasOwnAuthorization' | 'hasOwnCookie' | 'sharedBy'>
+  readonly audience: Pick<Audience, 'noteHeader' | 'sharedBy'>
 }
 
+/** Whose headers these are. */
+const requests = new WeakMap<Headers, NotedRequest>()
+
 /** A loader may have taken it from its arguments before a value for all visitors was made. */
-const OF_REQUEST = refusingGetters(Request.prototype, ['url', 'headers', 'body', 'referrer'])
-const OF_HEADERS = refusingMethods(Headers.prototype, [
-  'entries',
-  'forEach',
-  'getSetCookie',
-  'keys',
-  'values',
-  Symbol.iterator,
-])
+const OF_REQUEST = Object.fromEntries(
+  (['url', 'headers', 'body', 'referrer'] as const).map((name) => [name, { get: refusing(name), configurable: true }]),
+)
+
+const OF_HEADERS = {
+  get: method('get'),
+  has: method('has'),
+  entries: method('entries'),
+  forEach: method('forEach'),
+  keys: method('keys'),
+  values: method('values'),
+  // Of copies: `new Headers(headers)`, and `fetch(url, { headers })`.
+  [Symbol.iterator]: method('entries'),
+}
 
 /**
- * Notes when code asks the headers of a request for its cookies or its `Authorization`: `context.cookie()` does it by
- * itself. What copies all headers says nothing of what it looks at. Refuses all of it where a value for all visitors is made.
+ * Notes which headers code asks a request for: `context.cookie()` does it by itself. Of code that goes through all of them, or
+ * copies them, nobody knows what it looks at: cookies and `Authorization`, as libraries do that know who is signed in. Refuses
+ * all of it where a value for all visitors is made.
  */
 export function noteCredentials(request: Request, noted: NotedRequest): Request {
   const { headers } = request
-  const { audience } = noted
-  for (const method of ['get', 'has'] as const) {
-    const read = Headers.prototype[method].bind(headers) as (name: string) => string | boolean | null
-    const value = (name: string): string | boolean | null => {
-      refuseInReadScope('request')
-      const lower = String(name).toLowerCase()
-      if (lower !== 'cookie' && lower !== 'authorization') return read(name)
-      const isOwn = Headers.prototype.has.call(headers, lower)
-      if (isOwn) refuseLateVisitor(noted, `The header ${lower}`, (vary) => namesHeader(vary, lower))
-      if (lower === 'cookie') audience.hasOwnCookie = audience.hasOwnCookie === true || isOwn
-      else audience.hasOwnAuthorization ||= isOwn
-      return read(name)
-    }
-    Object.defineProperty(headers, method, { value, configurable: true, writable: true })
-  }
+  requests.set(headers, noted)
   Object.defineProperties(headers, OF_HEADERS)
   Object.defineProperties(request, OF_REQUEST)
   const clone = request.clone.bind(request)
@@ -48,30 +43,29 @@ export function noteCredentials(request: Request, noted: NotedRequest): Request 
   return request
 }
 
-type Descriptors = Record<PropertyKey, PropertyDescriptor & ThisType<object>>
-
-function refusingGetters(prototype: object, names: readonly string[]): Descriptors {
-  const descriptors: Descriptors = {}
-  for (const name of names) {
-    const read = Object.getOwnPropertyDescriptor(prototype, name)?.get
-    const get = function get(this: object): unknown {
-      refuseInReadScope('request')
-      return read?.call(this)
-    }
-    descriptors[name] = { get, configurable: true }
+function refusing(name: string): (this: Request) => unknown {
+  const read = Object.getOwnPropertyDescriptor(Request.prototype, name)?.get
+  return function get() {
+    refuseInReadScope('request')
+    return read?.call(this)
   }
-  return descriptors
 }
 
-function refusingMethods(prototype: object, names: readonly PropertyKey[]): Descriptors {
-  const descriptors: Descriptors = {}
-  for (const name of names) {
-    const read = Reflect.get(prototype, name) as (...args: unknown[]) => unknown
-    const value = function value(this: object, ...args: unknown[]): unknown {
-      refuseInReadScope('request')
-      return read.apply(this, args)
-    }
-    descriptors[name] = { value, configurable: true, writable: true }
+function method(name: 'get' | 'has' | 'entries' | 'forEach' | 'keys' | 'values'): PropertyDescriptor {
+  const read = Headers.prototype[name] as (...args: unknown[]) => unknown
+  function value(this: Headers, ...args: unknown[]): unknown {
+    refuseInReadScope('request')
+    const isOfOne = name === 'get' || name === 'has'
+    for (const asked of isOfOne ? [String(args[0]).toLowerCase()] : ['cookie', 'authorization']) note(this, asked)
+    return read.apply(this, args)
   }
-  return descriptors
+  return { value, configurable: true, writable: true }
+}
+
+function note(headers: Headers, lower: string): void {
+  const noted = requests.get(headers)
+  if (noted === undefined || !tellsVisitors(lower)) return
+  const isSent = Headers.prototype.has.call(headers, lower)
+  if (isSent) refuseLateVisitor(noted, `The header ${lower}`, (vary) => namesHeader(vary, lower))
+  noted.audience.noteHeader(lower, isSent)
 }

@@ -28,7 +28,7 @@ interface RequestParts {
   readonly action: object | undefined
   readonly signal: AbortSignal
   readonly body: HandlerBody
-  readonly audience: Pick<Audience, 'hasOwnAuthorization' | 'hasOwnCookie' | 'sharedBy'>
+  readonly audience: Pick<Audience, 'noteHeader' | 'sharedBy'>
   readonly noteLateChange: LateReads['noteLateChange']
 }
 

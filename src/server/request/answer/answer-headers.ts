@@ -5,20 +5,25 @@ import type { HeaderList } from '../../http/header-list.ts'
 import { namesHeader } from '../../http/vary.ts'
 
 /**
- * What the answer depends on, beyond its URL: always the encoding, what a loader declares, and the cookies if it has looked
- * for one, or for a session.
+ * What the answer depends on, beyond its URL: always the encoding, what a loader declares, and the headers that were read.
  * @param caching its `Cache-Control`.
  */
 export function varyOf(context: RequestContext, caching: string): string {
   const given = context.givenHeaders?.get('vary') ?? ''
-  const byCookie = variesByCookie(context, caching) && !namesHeader(given, 'cookie')
-  return `Accept-Encoding${byCookie ? ', Cookie' : ''}${given === '' ? '' : `, ${given}`}`
+  return ['Accept-Encoding', ...unnamedReads(context, caching, given), ...(given === '' ? [] : [given])].join(', ')
 }
 
-/** Whether a cache would give an answer that was made without a cookie to somebody who has it, or the reverse. */
-export function variesByCookie({ audience }: RequestContext, caching: string): boolean {
-  if (!audience.hasLookedForSession && audience.hasOwnCookie === undefined) return false
-  return mayBeShared(caching) || !/\bno-(?:cache|store)\b/i.test(caching)
+/**
+ * The headers that were read and that `vary` does not name, if a cache would give an answer that was made without one to
+ * somebody who sends it, or the reverse. Cookies are read by looking for a session, too.
+ */
+export function unnamedReads({ audience }: RequestContext, caching: string, vary: string): readonly string[] {
+  const { hasLookedForSession, hasOwnCookie, headers } = audience
+  const byCookie = hasLookedForSession || hasOwnCookie !== undefined
+  if ((!byCookie && headers === undefined) || (!mayBeShared(caching) && /\bno-(?:cache|store)\b/i.test(caching)))
+    return []
+  const names = [...(byCookie ? ['Cookie'] : []), ...(headers?.keys() ?? [])]
+  return names.filter((name) => !namesHeader(vary, name.toLowerCase()))
 }
 
 /** Adds header names to `Vary`, in one line: some caches read only one. */

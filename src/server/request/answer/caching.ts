@@ -40,15 +40,18 @@ interface CachingFacts {
  * Whether an answer is for its visitor alone: it is behind a guard, or was made for somebody who is signed in, or of
  * something that the visitor has and its `Vary` does not name. Of a session that is still being opened nobody knows.
  * @param vary what its author has declared.
+ * @param isRuled whether only a rule or middleware wants it shared, which do not know that the address was read. Its author
+ * knows: a limit or the log may need it.
  */
-export function isForOne(audience: Audience, vary: string | null = null): boolean {
-  const { guarded, isOpening, sessions, hasOwnAuthorization, hasOwnCookie, ofLocals } = audience
+export function isForOne(audience: Audience, vary: string | null = null, isRuled = false): boolean {
+  const { guarded, isOpening, sessions, hasOwnAuthorization, hasOwnCookie, headers, ofAddress, ofLocals } = audience
   if (guarded || isOpening || (sessions !== undefined && sessions.lives.length > 0)) return true
   // The author of a page does not know what the loader of a layout reads.
   const named = vary ?? ''
   if (hasOwnCookie === true && !namesHeader(named, 'cookie')) return true
   if (hasOwnAuthorization && !namesHeader(named, 'authorization')) return true
-  return ofLocals && !namesVisitor(named)
+  for (const [name, isSent] of headers ?? []) if (isSent && !namesHeader(named, name)) return true
+  return (ofLocals || (ofAddress && isRuled)) && !namesVisitor(named)
 }
 
 /** Decides the `Cache-Control` of an answer: failures are never stored, answers with a cookie, behind a guard or of a session never shared. */
@@ -77,13 +80,14 @@ export function cachingOf({
  */
 export function documentCaching(context: RequestContext, status: number): Caching {
   const { audience, givenHeaders, req, res } = context
+  const own = givenHeaders?.get('cache-control') ?? undefined
   const ruled = res.getHeader('cache-control')
   const caching = cachingOf({
     status,
-    wanted: givenHeaders?.get('cache-control') ?? (ruled === undefined ? undefined : String(ruled)),
+    wanted: own ?? (ruled === undefined ? undefined : String(ruled)),
     byDefault: PRIVATE,
     setsCookie: setsCookie(context),
-    guarded: isForOne(audience, givenHeaders?.get('vary')),
+    guarded: isForOne(audience, givenHeaders?.get('vary'), own === undefined),
     answersForm: req.method === 'POST',
   })
   return mayShareUnderPolicy(res) ? caching : privateCaching(caching)

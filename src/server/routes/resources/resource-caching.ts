@@ -1,6 +1,5 @@
 import { mayBeShared } from '../../http/cache-control.ts'
-import { namesHeader } from '../../http/vary.ts'
-import { setsCookie, variesByCookie } from '../../request/answer/answer-headers.ts'
+import { setsCookie, unnamedReads } from '../../request/answer/answer-headers.ts'
 import { cachingOf, isForOne, PRIVATE, takeRuledCaching } from '../../request/answer/caching.ts'
 import type { RequestContext } from '../../request/context.ts'
 import type { HeaderList } from '../../http/header-list.ts'
@@ -17,8 +16,9 @@ export function resourceCaching({ status, headers, url }: Response, context: Req
   // That of an answer that `fetch` has got means another server.
   const ownVary = url === '' ? (headers.get('vary') ?? '') : ''
   const vary = [ownVary, context.givenHeaders?.get('vary') ?? ''].join()
-  const guarded = isForOne(context.audience, vary)
+  const isRuled = own === undefined || !mayBeShared(own)
+  const guarded = isForOne(context.audience, vary, isRuled)
   const { value } = cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: isPersonal, guarded })
-  const byCookie = variesByCookie(context, value) && !namesHeader(vary, 'cookie')
-  return ['Cache-Control', value, ...(byCookie ? ['Vary', 'Cookie'] : [])]
+  const unnamed = unnamedReads(context, value, vary)
+  return ['Cache-Control', value, ...(unnamed.length > 0 ? ['Vary', unnamed.join(', ')] : [])]
 }
