@@ -121,13 +121,13 @@ for (const next of ['nobody', 'bob']) {
   )
 }
 
-browserTest('components of a page on which nobody has typed stay', async ({ open }) => {
+browserTest('components of a page start again, too, if nobody has typed', async ({ open }) => {
   const page = await open(REFUSED)
   await openComment(page, '/stored/public', 'ann')
   await addFree(page)
   await signOutElsewhere(page, '/stored/public')
   await heading(page, 'Comment of nobody')
-  await page.locator('#free').waitFor()
+  await page.locator('#free').waitFor({ state: 'detached' })
 })
 
 browserTest('a page that opens no session, opened last, hears of documents for another user', async ({ open }) => {

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import request, { type Response as Answer } from 'supertest'
 import { describe, expect, test } from 'vitest'
 import { eventStream } from '../../src/server/api/event-stream.ts'
-import type { GuardArgs } from '../../src/server/api/loader-types.ts'
+import type { GuardArgs, LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
 import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { forbidden, notFound, redirect, unauthorized } from '../../src/shared/control-flow.ts'
@@ -219,6 +219,35 @@ test.for([
     expect([way, seen, status]).toEqual([way, [method], method === 'GET' ? 200 : 403])
     if (method === 'POST') expect(ran).toEqual(['guard'])
   }
+})
+
+test('a guard sees the method of a page again after an action, here and where it leads to', async () => {
+  for (const [way, , ask] of PAGES.filter(([name]) => ['a form', 'a call'].includes(name))) {
+    const seen: string[] = []
+    const { app } = guardedApp(({ request: { method } }) => void seen.push(method))
+    await ask(app)
+    expect([way, seen]).toEqual([way, way === 'a form' ? ['POST'] : ['POST', 'GET']])
+  }
+})
+
+test('what counts as a guard sees the method of a call, too', async () => {
+  const seen: string[] = []
+  const judge = (name: string) => (args: LoaderArgs) => {
+    seen.push(`${name} ${args.request.method}`)
+    return {}
+  }
+  const { app } = tinyApp({
+    routes: {
+      '/': {
+        layout: page(({ children }: { children: unknown }) => children),
+        layoutLoader: moduleOf({ loader: judge('layout') }),
+      },
+      '/edit': { page: page(() => 'edit'), loader: moduleOf({ guards: true, loader: judge('page') }) },
+    } as never,
+    actions: { [MODULE]: { save: action({ handler: () => undefined }) } },
+  })
+  await request(app).post(`/_m/data/edit?_action=${ids.save}`).type(form).send('a=1').expect(200)
+  expect(seen).toEqual(['layout POST', 'page POST', 'layout GET', 'page GET'])
 })
 
 test('a guard, a loader and a handler see one spelling of a path', async () => {

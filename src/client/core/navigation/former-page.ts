@@ -10,7 +10,7 @@ export interface FormerPage {
 /** Whoever comes next is not asked about what the former user has left. */
 export function createFormerPage(
   { window, listeners }: Pick<RouterParts, 'window' | 'listeners'>,
-  state: Pick<RouterState, 'screen' | 'given' | 'owner'>,
+  state: Pick<RouterState, 'screen' | 'isFormer'>,
 ): FormerPage {
   /** If another reload takes over, it stays so. */
   let visit: RouterState['screen']['visit'] | undefined
@@ -18,14 +18,15 @@ export function createFormerPage(
   document.addEventListener('millrace:former', () => {
     ;({ visit } = state.screen)
     listeners.unasked = true
+    state.isFormer = true
   })
   const over = (): void => {
     visit = undefined
     listeners.unasked = false
   }
-  document.addEventListener('millrace:emptied', () => (state.owner = (state.owner ?? 0) + 1))
+  document.addEventListener('millrace:emptied', () => (state.isFormer = true))
   document.addEventListener('millrace:back', () => {
-    state.owner = state.given.owner
+    state.isFormer = false
     over()
   })
   return {

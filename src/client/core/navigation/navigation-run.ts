@@ -66,9 +66,7 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
 
   function render(next: RouterScreen, isAnswer?: boolean): void {
     state.rendering = true
-    // A boundary that starts again would show its page in place of the fallback.
-    const { owner } = next.fallback ? state.given : state
-    state.given = next.owner === owner ? next : { ...next, owner }
+    state.given = forOwner(next, state)
     parts.render(state.given, isAnswer)
   }
 
@@ -135,4 +133,15 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
   }
 
   return { start, cancel, end, render }
+}
+
+/** The screen, whose components start again if it has the first data for the next user. */
+function forOwner(screen: RouterScreen, state: RouterState): RouterScreen {
+  // A boundary that starts again would show its page in place of the fallback.
+  if (state.isFormer && !screen.fallback && screen.view !== state.screen.view) {
+    state.isFormer = false
+    state.owner = (state.owner ?? 0) + 1
+  }
+  const { owner } = state
+  return screen.owner === owner ? screen : { ...screen, owner }
 }

@@ -76,6 +76,8 @@ export interface RouterState {
   given: RouterScreen
   /** Of the next screen that React is given. */
   owner?: number | undefined
+  /** React has got nothing yet that was loaded since the page's user has left. */
+  isFormer?: boolean
   /** React is rendering a screen that is not in the document yet. */
   rendering: boolean
   /** Changed by `navigation-run.ts` only. */

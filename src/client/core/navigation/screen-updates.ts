@@ -76,7 +76,7 @@ export function createScreenUpdates(parts: ScreenParts, state: RouterState, run:
     if (href !== shown.href) return visitAgain(href, 'replace')
     // Meanwhile a boundary may have shown a fallback, and the visitor may have moved within the page.
     const latest = given.visit === screen.visit ? given : screen
-    if (sameView(view, latest.view) && latest.owner === state.owner) {
+    if (sameView(view, latest.view) && !state.isFormer) {
       state.screen = { ...screen, page }
       return known.shown(page.keys, href)
     }
@@ -106,7 +106,7 @@ export function createScreenUpdates(parts: ScreenParts, state: RouterState, run:
       if (state.navigation.state === 'committing' || (former && former !== given.view)) return given.view
       formerPage.over()
       known.shown(page.keys, screen.href)
-      if (!sameView(view, screen.view) || screen.owner !== state.owner) {
+      if (!sameView(view, screen.view) || state.isFormer) {
         run.render({ ...screen, arrival: undefined, view, page: { ...screen.page, ...page, stale: false } }, !former)
       }
       // Something was dropped during the call: it is unknown which answer is newer.

@@ -178,7 +178,7 @@ async function askPage(
   if (missing !== undefined) await missing
   const loaders = actionGuards(route, modules)
   if (guards.length + loaders.length === 0) return undefined
-  const started = startLoaders(loaders, page, context, modules)
+  const started = startLoaders(loaders, { ...page, method: context.req.method }, context, modules)
   const running = started instanceof Promise ? await started : started
   context.record.startAnswer()
   if (running.faults !== undefined) return { kind: 'refused', status: 400, reason: running.reason }

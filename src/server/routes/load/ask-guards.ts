@@ -2,8 +2,7 @@ import type { ModuleCache } from '../../../client/react/module-cache.ts'
 import { parseSearch } from '../../http/search-params.ts'
 import type { GuardModule } from '../../api/loader-types.ts'
 import type { RequestContext } from '../../request/context.ts'
-import { measureLoader, type LoaderCall } from './loader-call.ts'
-import type { MatchedRoute } from '../decide/decision.ts'
+import { measureLoader, type AskedPage, type LoaderCall } from './loader-call.ts'
 import { SegmentFacts } from './segment-facts.ts'
 import { ownParams, serverParts, type SegmentGuard } from './segment-loaders.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -32,7 +31,7 @@ const refusals = new WeakMap<RequestContext, GuardRefusal>()
  * @returns does not reject.
  */
 export async function askGuards(
-  { route, params, search }: Pick<MatchedRoute, 'route' | 'params' | 'search'>,
+  { route, params, search, method }: Pick<AskedPage, 'route' | 'params' | 'search' | 'method'>,
   context: RequestContext,
   modules: ModuleCache,
 ): Promise<GuardVerdict> {
@@ -43,7 +42,6 @@ export async function askGuards(
   const raw = { raw: parseSearch(search) }
   for (const guard of serverParts(route).guards) {
     const run = guardOf(guard, modules)
-    const { method } = context.req
     const call: LoaderCall = { run, params: ownParams(guard, params), search: raw, facts, context, method }
     try {
       await untilAborted(measureLoader(call, guard.id), context)

@@ -1,6 +1,7 @@
 import type { CacheOptions, LoaderArgs, LoaderContext } from '../../api/loader-types.ts'
 import type { Variants } from '../../../shared/route-definition.ts'
 import type { RequestContext } from '../../request/context.ts'
+import type { MatchedRoute } from '../decide/decision.ts'
 import { toWebRequest } from '../../request/web-request.ts'
 import { variantsOf, type ChosenVariants } from '../../request/variants.ts'
 import { LateChangeError } from '../../request/late-changes.ts'
@@ -12,6 +13,12 @@ import { noteLateQuery, type SegmentFacts } from './segment-facts.ts'
 import { holdsPromise, settlePromises } from '../../values/find-promises.ts'
 import { withVisitor, type VisitorRun } from './visitor-call.ts'
 import { holdsSearch, trackSearch } from '../../values/track-search.ts'
+
+/** A page whose guards and loaders are called. */
+export interface AskedPage extends MatchedRoute {
+  /** Of a call that has not run yet: what asks about it sees its method. Default: that of the page. */
+  readonly method?: string | undefined
+}
 
 /** Parts of one call of a loader. */
 export interface LoaderCall {
@@ -28,7 +35,7 @@ export interface LoaderCall {
   readonly context: RequestContext
   /** What belongs to the visitor, if the module has that. */
   readonly visitor?: VisitorRun | undefined
-  /** That its `request` has, also during a call. Default: that of the page. */
+  /** As for `AskedPage`. */
   readonly method?: string | undefined
   /** Of the page's entry. */
   readonly variants?: Variants | undefined

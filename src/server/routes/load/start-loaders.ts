@@ -10,11 +10,10 @@ import { checkParams } from './check-params.ts'
 import { checkSearch, refusedSearch, type RefusedInput, type SegmentSearch } from './check-search.ts'
 import { noteLoaders } from './development-notes.ts'
 import { askGuards } from './ask-guards.ts'
-import { measureLoader, type LoaderCall } from './loader-call.ts'
+import { measureLoader, type AskedPage, type LoaderCall } from './loader-call.ts'
 import { SegmentFacts } from './segment-facts.ts'
 import { guards, ownParams, serverParts, type SegmentLoader } from './segment-loaders.ts'
 import type { Route } from '../../../shared/route-table.ts'
-import type { MatchedRoute } from '../decide/decision.ts'
 import type { Stopped } from '../decide/stopped.ts'
 import { untilAborted } from './until-aborted.ts'
 import { visitorOf } from './visitor-call.ts'
@@ -59,7 +58,7 @@ interface ReadyLoader {
 
 /** What the loaders of one answer have in common. */
 interface LoaderStart {
-  readonly page: Pick<MatchedRoute, 'params' | 'search' | 'route'>
+  readonly page: Pick<AskedPage, 'params' | 'search' | 'route' | 'method'>
   readonly context: RequestContext
   readonly modules: ModuleCache
   /** What the verdict of the guards around them depends on. */
@@ -75,7 +74,7 @@ interface LoaderStart {
  */
 export function startLoaders(
   loaders: readonly SegmentLoader[],
-  page: MatchedRoute,
+  page: AskedPage,
   context: RequestContext,
   modules: ModuleCache,
 ): RunningLoaders | RefusedInput | Promise<RunningLoaders | RefusedInput> {
@@ -85,7 +84,7 @@ export function startLoaders(
 
 async function startGuarded(
   loaders: readonly SegmentLoader[],
-  page: MatchedRoute,
+  page: AskedPage,
   context: RequestContext,
   modules: ModuleCache,
 ): Promise<RunningLoaders | RefusedInput> {
@@ -131,7 +130,7 @@ function startAll(
 function startReady(
   ready: readonly ReadyLoader[],
   raw: RawSearch,
-  { page: { params, route }, context, modules }: LoaderStart,
+  { page: { params, route, method }, context, modules }: LoaderStart,
 ): RunningLoaders {
   context.startReading()
   let pageSearch: unknown = raw
@@ -153,7 +152,8 @@ function startReady(
       const { variants } = route.definition
       const named = ownParams(loader, params)
       if (module.params !== undefined) checked = checkParams(module.params, named)
-      result = measureLoader({ run, params: named, checked, search, facts, context, variants, visitor }, loader.id)
+      const call = { run, params: named, checked, search, facts, context, variants, visitor, method }
+      result = measureLoader(call, loader.id)
     } else if (own === undefined) continue
     segments.push({
       id: loader.id,
