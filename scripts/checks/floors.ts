@@ -74,7 +74,7 @@ export const TOWERS: Readonly<Record<string, Tower>> = {
     ['create-reports'],
   ],
   'src/server/routes': [
-    ['decide', 'plain-url', 'open-request'],
+    ['decide', 'plain-url', 'client-getters', 'open-request'],
     ['load', 'proxy'],
     ['entrance'],
     ['render', 'resources'],

@@ -20,6 +20,7 @@ import { createRequestQueue, type RequestQueue } from './request/admission/reque
 import type { ServerReporter } from './request/request-reporter.ts'
 import { takeActions } from './routes/actions/take-action.ts'
 import { answerFailures } from './routes/answer-failures.ts'
+import { tellClients } from './routes/client-getters.ts'
 import { createEntrance, type Handle } from './routes/entrance.ts'
 import { plainUrl } from './routes/plain-url.ts'
 import { openRequest } from './routes/open-request.ts'
@@ -78,8 +79,9 @@ export function createApp(options: CreateAppOptions): MillraceApp {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
-  app.set('query parser', false)
   const messageClasses = messageClassesOf(app)
+  // A host's own trust is inherited.
+  if (!parts.isEmbedded) tellClients(app, parts.config.trustProxy)
   const caches = cachesOf(parts)
   const facts = { buildId: parts.manifest.buildId, limit: parts.config.maxPendingRenders }
   const telemetry = createTelemetry({
