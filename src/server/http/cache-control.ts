@@ -23,7 +23,9 @@ export function mayBeShared(value: string): boolean {
   return !NOT_SHARED.test(value)
 }
 
-const TARGETED = /^(?:(?:[\w-]+-)?cdn-cache-control|surrogate-control|edge-control|x-accel-expires)$/i
+/** By the words at its end: each cache has a name of its own, such as `X-LiteSpeed-Cache-Control` or `X-Reverse-Proxy-TTL`. */
+const TARGETED =
+  /^(?:.+-cache-control|(?:.+-)?(?:edge|surrogate)-control|(?:.+-)?(?:cache|cdn|edge|proxy|surrogate|varnish)-ttl|x-accel-expires)$/i
 const TARGETED_ENDS: ReadonlySet<string> = new Set(['l', 'L', 's', 'S'])
 
 /** Whether a header tells some caches what `Cache-Control` tells all, and comes first for them (RFC 9213, and older ones). */
