@@ -25,7 +25,8 @@ export class RedirectSignal extends Error {
   declare readonly external: boolean
 
   constructor(to: string, status: RedirectStatus, external = false) {
-    super(`Redirect to ${to}`)
+    // Without the target: its query may hold a token, and messages get into logs, of a cause or after the answer.
+    super('Redirect')
     this.to = to
     this.status = status
     this.external = external

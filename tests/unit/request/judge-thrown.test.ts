@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { UnavailableError } from '../../../src/server/api/unavailable-error.ts'
 import { judgeFailure, judgeThrown, retryHeaders } from '../../../src/server/request/answer/judge-thrown.ts'
@@ -48,6 +49,24 @@ test('the target of a refused redirect is in the failure, for the log, and never
   const judged = judgeThrown(new RedirectSignal('//evil.example', 307))
   expect(judged).toMatchObject({ thrown: { name: 'UnsafeRedirectError' } })
   expect(judged).not.toHaveProperty('location')
+})
+
+test.each([
+  ['reset?token=SECRET', 'reset'],
+  ['https://idp.example/cb?code=SECRET', 'https://idp.example/cb'],
+  ['//evil.example/#SECRET', '//evil.example/'],
+  ['https://ada:SECRET@evil.example/a', 'https://evil.example/a'],
+])('%s is named as %s, without what may be secret', (to, shown) => {
+  const judged = judgeThrown(new RedirectSignal(to, 307)) as { readonly thrown: Error }
+  expect(judged.thrown.message).toContain(`"${shown}"`)
+  expect(inspect(judged)).not.toContain('SECRET')
+})
+
+test('the message of a redirect does not name its target', () => {
+  expect(new RedirectSignal('/reset?token=SECRET', 307)).toMatchObject({
+    message: 'Redirect',
+    to: '/reset?token=SECRET',
+  })
 })
 
 test('what cannot be looked at is a failure that can', () => {

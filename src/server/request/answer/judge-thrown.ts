@@ -5,6 +5,7 @@ import {
   type RedirectStatus,
   type RefusalKind,
 } from '../../../shared/control-flow.ts'
+import { withoutUrlSecrets } from '../../../shared/reports/url-secrets.ts'
 import { safeLocation } from '../../../shared/safe-location.ts'
 import { UnavailableError } from '../../api/unavailable-error.ts'
 import type { HeaderList } from '../../http/header-list.ts'
@@ -81,15 +82,16 @@ export function retryHeaders({ retryAfter }: Pick<JudgedFailure, 'retryAfter'>):
 }
 
 /**
- * A redirect to an invalid URL, or to another site without permission. Its stack shows where the redirect was thrown.
+ * A redirect to an invalid URL, or to another site without permission. Its stack shows where the redirect was thrown. Most
+ * targets are from visitors, so its message has none of their secrets.
  */
 class UnsafeRedirectError extends Error {
   override readonly name = 'UnsafeRedirectError'
 
   constructor({ to, stack = '' }: Pick<RedirectSignal, 'to' | 'stack'>) {
-    super(
-      `redirect() was refused to send the visitor to ${JSON.stringify(to.slice(0, 200))}: it is not a path of this site`,
-    )
+    const [target = ''] = to.slice(0, 200).split(/[?#]/, 1)
+    const shown = JSON.stringify(withoutUrlSecrets(target))
+    super(`redirect() was refused to send the visitor to ${shown}: it is not a path of this site`)
     const frames = stack.indexOf('\n    at ')
     // Equal for equal signals, so that a repeated one is one failure.
     this.stack = `${this.name}: ${this.message}${frames === -1 ? '' : stack.slice(frames)}`
