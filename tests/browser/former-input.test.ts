@@ -8,6 +8,7 @@ import {
   browserTest,
   EMPTY,
   openComment,
+  otherTab,
   REFUSED,
   signIn,
   signOutElsewhere,
@@ -173,3 +174,79 @@ browserTest('a form that was emptied is not what an unsent call sends again', as
   await bar.getByRole('button', { name: 'Try again' }).click()
   expect((await sent).postData()).toContain('a secret note')
 })
+
+describe('a form of saved data', () => {
+  const fields = (page: Page) =>
+    page.evaluate(() => {
+      const form = document.querySelector<HTMLFormElement>('#profile')
+      return Object.fromEntries(new FormData(form ?? undefined))
+    })
+  const OF_BOB = { note: 'note of bob', phone: 'phone of bob', plan: 'none' }
+
+  async function bobSignsIn(page: Page): Promise<Page> {
+    const other = await otherTab(page, '/stored/sign-in?to=comment')
+    await signIn(other, 'bob')
+    await heading(other, 'Comment of bob')
+    return other
+  }
+  /** What was saved as bob: the router must not make a page save. */
+  async function savedByBob(page: Page): Promise<string> {
+    await visit(page, '/profile')
+    return page.getByTestId('saved').innerText()
+  }
+
+  browserTest('shows the next user their own, and saves nothing', async ({ open }) => {
+    const page = await open(REFUSED)
+    await openComment(page, '/stored/comment', 'ann')
+    await visit(page, '/profile')
+    const other = await bobSignsIn(page)
+    await heading(page, 'Profile of bob')
+    expect(await fields(page)).toEqual(OF_BOB)
+    expect(await savedByBob(other)).not.toContain('bob')
+  })
+
+  browserTest('shows it after Back, too, and saves nothing of what the browser has restored', async ({ open }) => {
+    const page = await open(REFUSED)
+    await openComment(page, '/stored/comment', 'ann')
+    await visit(page, '/profile')
+    await page.getByLabel('phone').fill('another phone of ann')
+    await page.getByLabel('mail').uncheck()
+    await page.getByLabel('plan').selectOption('none')
+    await visit(page, '/stored/public')
+    const other = await bobSignsIn(page)
+    await page.goBack()
+    await untilAlive(page)
+    await heading(page, 'Profile of bob')
+    await expect.poll(() => fields(page)).toEqual(OF_BOB)
+    expect(await savedByBob(other)).not.toMatch(/bob|nobody/)
+  })
+})
+
+for (const wasTouched of [true, false]) {
+  browserTest(
+    `a user who signs in again gets what was typed before ${wasTouched ? 'Back' : 'signing out and Back'}`,
+    async ({ open }) => {
+      const page = await open(REFUSED)
+      await page.route('**/stored/public', (route) => route.continue())
+      await openComment(page, '/stored/public', 'ann')
+      await visit(page, '/stored/public')
+      await write(page)
+      await visit(page, '/stored/comment')
+      const other = wasTouched ? undefined : await signOutElsewhere(page, '/stored/public')
+      await page.goBack()
+      await untilAlive(page)
+      // What a test evaluates counts as touched by the visitor.
+      await page.evaluate(() => {
+        Object.defineProperty(navigator.userActivation, 'hasBeenActive', { value: false, configurable: true })
+      })
+      if (wasTouched) await expect.poll(() => texts(page)).toEqual(WRITTEN)
+      const tab = other ?? (await signOutElsewhere(page, '/stored/public'))
+      await heading(page, 'Comment of nobody')
+      await expect.poll(() => texts(page)).toEqual(EMPTY)
+      await visit(tab, '/stored/sign-in?to=public')
+      await signIn(tab, 'ann')
+      await heading(page, 'Comment of ann')
+      await expect.poll(() => texts(page)).toEqual(WRITTEN)
+    },
+  )
+}

@@ -10,6 +10,7 @@ import { page, tinyApp } from '../support/tiny-app.tsx'
 
 const MODULE = 'actions.server.ts'
 const KEY = 'a-key-that-two-visitors-have'
+const ROUTER_KEY = '4294967295-1234567890-1234567-3333333'
 
 /** An instance whose action signs in whoever calls it, and counts. */
 async function instance(environment: Readonly<Record<string, string>>) {
@@ -28,11 +29,14 @@ async function instance(environment: Readonly<Record<string, string>>) {
     actions: { [MODULE]: { signIn } },
   })
 
-  async function call(name: string, { cookie, address = '192.0.2.1' }: { cookie?: string; address?: string } = {}) {
+  async function call(
+    name: string,
+    { cookie, address = '192.0.2.1', key = KEY }: { cookie?: string; address?: string; key?: string } = {},
+  ) {
     const answer = await request(app)
       .post(`/_m/data/?_action=${actionId(MODULE, 'signIn')}`)
       .set('X-Millrace-Build', 'development')
-      .set('X-Millrace-Once', KEY)
+      .set('X-Millrace-Once', key)
       .set('X-Forwarded-For', address)
       .set(cookie === undefined ? {} : { Cookie: cookie })
       .send({ input: { name } })
@@ -47,6 +51,16 @@ function suite(environment: () => Promise<Readonly<Record<string, string>>>): vo
     const { call, ran } = await instance(await environment())
     const first = await call('ann', { cookie: 'sid=1; theme=dark' })
     expect(await call('ann', { cookie: '_ga=GA1; theme=light; sid=1', address: '198.51.100.7' })).toBe(first)
+    expect(ran).toEqual(['ann'])
+  })
+
+  test('gives the router’s repetition the cookie, but not over what another tab has written meanwhile', async () => {
+    const { call, ran } = await instance(await environment())
+    const first = await call('ann', { key: ROUTER_KEY, cookie: 'user=before' })
+    const [pair = ''] = first.split(';')
+    const again = (cookie: string) => call('ann', { key: ROUTER_KEY, cookie })
+    expect([await again('user=before; AWSALB=2'), await again(pair)]).toEqual([first, first])
+    expect(await again('user=of-another-tab')).toBe('undefined')
     expect(ran).toEqual(['ann'])
   })
 

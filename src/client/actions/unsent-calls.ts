@@ -226,8 +226,6 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
     }
   }
 
-  /** What a user has typed is being taken away, by events. */
-  let isEmptying = false
   const listeners: Readonly<Record<string, (event: Event) => void>> = {
     online() {
       lookout.reset()
@@ -240,13 +238,8 @@ export function createUnsentCalls(parts: UnsentCallsParts): UnsentCalls {
       }
     },
     input(event: Event) {
-      if (isEmptying) return
       const path: readonly unknown[] = event.composedPath()
       for (const entry of entries) entry.edited ||= path.includes(entry.call.form)
-    },
-    'millrace:emptied'() {
-      isEmptying = true
-      queueMicrotask(() => (isEmptying = false))
     },
     'millrace:session'() {
       for (const entry of entries) {

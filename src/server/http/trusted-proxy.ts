@@ -30,7 +30,7 @@ export function parseProxyTrust(entries: readonly string[]): ProxyTrust {
   }
   const trust: ProxyTrust = (address) => {
     if (address === undefined) return false
-    const plain = address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address
+    const plain = plainAddress(address)
     const family = isIP(plain)
     return family !== 0 && blocks.check(plain, family === 4 ? 'ipv4' : 'ipv6')
   }
@@ -45,6 +45,11 @@ const EVERYWHERE = [
   ['8.8.8.8', '93.184.216.34', '151.101.1.69', '203.0.113.7'],
   ['2001:db8::1', '2606:4700::1', '2a00:1450::1', '2c0f:f248::1'],
 ] as const
+
+/** Node's form of an IPv4 address on a socket of both families is that address. */
+function plainAddress(address: string): string {
+  return address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address
+}
 
 /** Origin of a request, as far as it can be trusted. */
 export interface ClientAddress {
@@ -86,7 +91,7 @@ export function resolveClientAddress(
   isValidHost: (host: string) => boolean,
 ): ClientAddress {
   const direct: ClientAddress = {
-    address: peer.address ?? '',
+    address: plainAddress(peer.address ?? ''),
     protocol: peer.encrypted ? 'https' : 'http',
     host: peer.host,
   }
@@ -108,7 +113,7 @@ function clientOf(hops: readonly string[], trust: ProxyTrust) {
   for (const hop of hops.toReversed()) {
     const next = addressOf(hop.trim())
     if (next === undefined) break
-    address = next
+    address = plainAddress(next)
     if (!trust(next)) break
     proxies += 1
   }

@@ -28,6 +28,7 @@ function context(address = '203.0.113.9') {
     warnings,
     headers,
     loaderContext: { headers },
+    req: { headers: {} },
     get givenHeaders() {
       return headers
     },

@@ -48,6 +48,19 @@ describe('a list of proxies', () => {
 })
 
 describe('a list that names everybody', () => {
+  test('an IPv4 address on a socket of both families is that address', () => {
+    const peer = { address: '::ffff:203.0.113.9', encrypted: false, host: 'a.test' }
+    const forwarded = { for: '::ffff:198.51.100.7', protocol: undefined, host: undefined }
+    const ofProxy = resolveClientAddress(
+      { ...peer, address: '::ffff:10.1.2.3' },
+      forwarded,
+      parseProxyTrust(['10.0.0.0/8']),
+      () => true,
+    )
+    const direct = resolveClientAddress(peer, forwarded, parseProxyTrust([]), () => true)
+    expect([direct.address, ofProxy.address]).toEqual(['203.0.113.9', '198.51.100.7'])
+  })
+
   test.for(['0.0.0.0/0', '10.1.2.3/0', '0.0.0.0/1,128.0.0.0/1', '::/0', '2000::/3', '::/1', '::ffff:0:0/96'])(
     'is refused: %s',
     (list) => {

@@ -114,8 +114,9 @@ export function createScreenUpdates(parts: ScreenParts, state: RouterState, run:
       return state.given.view
     },
     fallBack(fallback) {
-      // A page that is about to be shown has other fallbacks.
-      if (state.navigation.state !== 'committing') run.render({ ...state.screen, arrival: undefined, fallback })
+      // A page that is about to be shown has other fallbacks, and one for the next user other boundaries.
+      if (state.navigation.state !== 'committing' && state.given.owner === state.screen.owner)
+        run.render({ ...state.screen, arrival: undefined, fallback })
     },
     committed(shown) {
       const former = state.screen

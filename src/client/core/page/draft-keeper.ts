@@ -4,12 +4,14 @@ import { hasInput, type DraftKeeper, type DraftKeeperParts } from './drafts.ts'
 import { createFormerInput } from './former-input.ts'
 import { createPageDrafts } from './page-drafts.ts'
 
+const LONGEST_LOAD_MS = 3_000 // then it is waited for no longer
+
 /**
  * Restores the input that the previous document saved, and watches typing from now on. Lifetime: that of the tab; in the storage only while no document of the site is shown.
  */
 export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   const { window, storage, name, pathname, key, entry, typed } = parts
-  const { document, navigation } = window as { readonly document: Document; readonly navigation?: Navigation }
+  const { document } = window
   const entries = createDraftEntries(storage, name)
   const ownership = createOwners({ left: lock, back: unlock, changed: drop })
   const { owners, page, learn } = ownership
@@ -53,6 +55,15 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     former.takeBack(key() === restored ? 'restored' : 'typed')
   }
 
+  /** The browser has restored it for somebody else; @param owner may come back. */
+  function takeRestored(owner: string): void {
+    if (isAway(ownership, owner)) {
+      drafts.keep(true, true)
+      entries.lock()
+    }
+    former.takeBack('restored')
+  }
+
   /** For a later document, to which the browser gives back the input on this entry. */
   function own(): void {
     const now = parts.now()
@@ -66,6 +77,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   }
 
   function start(): void {
+    if (isStarted) return
     isStarted = true
     show(true)
   }
@@ -74,14 +86,13 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   learn(parts.marks)
   page.isFormer = false // it was loaded for whoever is here now
   isReady = true
-  if (entry.owner !== undefined && parts.isOthers(entry.owner)) former.takeBack('restored')
+  if (entry.owner !== undefined && parts.isOthers(entry.owner)) takeRestored(entry.owner)
   own()
-  document.addEventListener('input', own, true)
-  // Another entry of the same page.
-  window.addEventListener('hashchange', own)
-  navigation?.addEventListener('currententrychange', own)
+  whenInput(window, own)
   if (document.readyState === 'complete') start()
-  else window.addEventListener('load', start, { once: true })
+  else window.addEventListener('load', start)
+  // One picture may keep a document from its end for ever.
+  setTimeout(start, LONGEST_LOAD_MS)
   return {
     save: (path = pathname()) => drafts.keep(path === pathname()),
     leaving: (caught) => drafts.leaving(caught),
@@ -111,4 +122,22 @@ function followOwners(window: Window, entries: DraftEntries, { owners, page, inh
     if (persisted) entries.read(inherit)
     if (page.isFormer) window.location.reload()
   })
+}
+
+/** Whether one of these marks is that of a user of this tab who has signed out. */
+function isAway({ owners }: Ownership, marks: string): boolean {
+  return [...owners.values()].some(
+    ({ who, isOut }) => isOut && who.split('.').some((user) => user !== '' && marks.includes(`.${user}`)),
+  )
+}
+
+/** Calls back whenever there may be input that this history entry did not have. */
+function whenInput(window: Window, hear: () => void): void {
+  const { document, navigation } = window as { readonly document: Document; readonly navigation?: Navigation }
+  for (const type of ['input', 'change']) document.addEventListener(type, hear, true)
+  // A script may fill in what nobody has typed.
+  document.addEventListener('click', () => setTimeout(hear), true)
+  // Another entry of the same page.
+  window.addEventListener('hashchange', hear)
+  navigation?.addEventListener('currententrychange', hear)
 }

@@ -119,7 +119,8 @@ export function restoreDrafts(document: Document, drafts: Drafts, kind: string, 
 }
 
 /**
- * The controls of a page whose visitor has become somebody else.
+ * The controls of a page whose visitor has become somebody else. Without events: a page that saves what changes would save it
+ * for whoever is here now. Components start again with the next user's data.
  * @param taken what to take back: nothing, what the visitor has typed and chosen, or also what the browser has restored.
  */
 export function disown(document: Document, typed: Controls, taken: 'nothing' | 'typed' | 'restored'): Controls {
@@ -130,8 +131,8 @@ export function disown(document: Document, typed: Controls, taken: 'nothing' | '
       if (taken === 'restored' ? isDirty(control) : typed.has(control)) takeBack(control, controls)
     }
     // A framework has written what was typed into the default.
-    else if (isDirty(control)) setValue(control, control.defaultValue)
-    else if (typed.has(control)) setValue(control, '')
+    else if (isDirty(control)) control.value = control.defaultValue
+    else if (typed.has(control)) control.value = ''
   }
   for (const control of controls) typed.delete(control)
   return new WeakSet(controls)
@@ -141,20 +142,17 @@ export function disown(document: Document, typed: Controls, taken: 'nothing' | '
 function takeBack(control: Control, controls: readonly Control[]): void {
   if ('options' in control) {
     const options = [...control.options]
-    const chosen = options.filter(({ defaultSelected }) => defaultSelected)
-    if (control.type === 'select-one' && chosen.length === 0) chosen.push(...options.slice(0, 1))
-    return setValue(
-      control,
-      chosen.map(({ value }) => value),
-    )
+    for (const option of options) option.selected = option.defaultSelected
+    // A single-line list without any default shows its first option.
+    if (control.type === 'select-one' && !options.some(({ defaultSelected }) => defaultSelected))
+      control.selectedIndex = 0
+    return
   }
   const { form, type, name } = control as HTMLInputElement
-  if (type === 'checkbox') return setValue(control, (control as HTMLInputElement).defaultChecked)
-  const first = controls.find(
-    (one) => isCheckable(one) && one.form === form && one.name === name && one.defaultChecked && one.type === type,
-  )
-  if (first) setValue(first, true)
-  else Reflect.set(control, 'checked', false)
+  for (const one of type === 'radio' ? controls : [control]) {
+    if (isCheckable(one) && one.form === form && one.name === name && one.type === type)
+      one.checked = one.defaultChecked
+  }
 }
 
 /** Whether the page has input of a visitor, who may have typed it before this code has loaded. */

@@ -11,17 +11,13 @@ export interface FormerInput {
 /** @param typed controls that a visitor has typed in. */
 export function createFormerInput({ document, navigator }: Window, typed: Controls): FormerInput {
   let controls: Controls = new WeakSet()
-  /** To take something back causes events itself. */
-  let isTaking = false
   let isTaken = false
   /** What there is then, the browser has restored. Older browsers do not say. */
   const isUntouched = (): boolean => (navigator as Partial<Navigator>).userActivation?.hasBeenActive === false
 
   function takeBack(taken: Parameters<typeof disown>[2]): void {
     isTaken ||= taken !== 'nothing'
-    isTaking = true
     controls = disown(document, typed, isTaken && isUntouched() ? 'restored' : taken)
-    isTaking = false
   }
 
   const on = (type: string, hear: (target: EventTarget) => unknown): void =>
@@ -30,9 +26,10 @@ export function createFormerInput({ document, navigator }: Window, typed: Contro
     on(type, (one) => {
       if (type === 'input') controls.delete(one)
       // Firefox restores a tab that was closed, or unloaded to save memory, later than its `load`, and with events.
-      if (isTaken && !isTaking && isUntouched()) takeBack('restored')
+      if (isTaken && isUntouched()) takeBack('restored')
     })
   }
+  document.addEventListener('millrace:back', () => (isTaken = false))
   // What a form shows then has not been typed.
   on('reset', (form) => controlsIn(form).forEach((one) => typed.delete(one)))
   // The server has it: to restore it by events would send it again, over what is newer.

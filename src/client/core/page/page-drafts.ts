@@ -5,8 +5,8 @@ import { isForSearch, readDrafts, restoreDrafts, type Controls, type DraftKeeper
 export interface PageDrafts {
   /** Of the fallback that the document shows; empty for a page. */
   kind: string
-  /** Saves it for when the page is shown again. @param isTaken as `KeptDrafts`. */
-  keep(isTaken?: boolean): void
+  /** Saves it for when the page is shown again. @param isTaken as `KeptDrafts`. @param isRestored by the browser: all is there. */
+  keep(isTaken?: boolean, isRestored?: boolean): void
   /** Restores it. @param isTraversal whether the visitor has moved in the history. */
   show(isTraversal: boolean): void
   /** @param caught as for `DraftKeeper`. */
@@ -40,9 +40,9 @@ export function createPageDrafts(
 
   const page: PageDrafts = {
     kind,
-    keep(isTaken = page.kind !== '') {
+    keep(isTaken = page.kind !== '', isThere = isRestored) {
       // Saved input that is not restored yet is more valuable than input typed since.
-      if (!isRestored) return
+      if (!isThere) return
       const drafts = new Map(pending)
       readDrafts(document, drafts, page.kind, { typed, foreign: former.controls })
       entries.put(key(), { pathname: pathname(), isTaken, drafts: [...drafts] })

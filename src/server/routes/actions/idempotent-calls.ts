@@ -10,6 +10,7 @@ import type { SessionStore } from '../../stores/session-store.ts'
 import type { IdempotencyKey } from './idempotency-key.ts'
 import type { ActionOutcome, FinishedCall } from './run-action.ts'
 import { openOutcome, sealOutcome, storedName } from './sealed-outcome.ts'
+import { rewrittenSince, writtenCookies, type WrittenCookies } from './written-cookies.ts'
 
 /** Runs each call at most once in the lifetime of the store's entries. */
 export interface IdempotentCalls {
@@ -37,6 +38,8 @@ interface KeptCall {
   readonly revalidate: readonly string[]
   /** Response headers that the handler has set. */
   readonly headers: readonly (readonly [string, string])[]
+  /** Of the cookies among them; absent without any. */
+  readonly cookies?: WrittenCookies
   /** Ids of the sessions on the server whose cookies are among them; absent without any. */
   readonly sessions?: readonly string[]
 }
@@ -79,10 +82,8 @@ export function createIdempotentCalls(
       const over = kept.sessions?.find((_, at) => states[at] === 'ended')
       if (over === undefined) {
         await turn(context)
-        return restore(
-          withoutCookies(kept, (_, at) => states[at] === 'rotated'),
-          context,
-        )
+        const current = withoutCookies(kept, (_, at) => states[at] === 'rotated')
+        return restore(withoutRewritten(current, context), context)
       }
       // Whoever signs out, and in again by the same form, wants a new session: the cookie of the former one opens nothing.
       // One run for all repetitions, with and without that cookie. Only who has the outcome knows the session.
@@ -153,7 +154,13 @@ async function settle<Result>(context: RequestContext, work: () => Promise<Resul
 /** `undefined` for a failure, shown as a state or not, and for a refused input: they may be retried. */
 async function keep({ outcome, revalidate }: FinishedCall, context: RequestContext): Promise<KeptCall | undefined> {
   const sessions = startedSessions(context)
-  const common = { revalidate, headers: [...(context.givenHeaders ?? [])], ...(sessions.length > 0 && { sessions }) }
+  const setCookies = context.givenHeaders?.getSetCookie() ?? []
+  const common = {
+    revalidate,
+    headers: [...(context.givenHeaders ?? [])],
+    ...(setCookies.length > 0 && { cookies: writtenCookies(setCookies, context.req.headers.cookie) }),
+    ...(sessions.length > 0 && { sessions }),
+  }
   if (outcome.kind === 'thrown') {
     const signal = controlFlowDigest(outcome.thrown)
     return signal === undefined ? undefined : { kind: 'thrown', signal, ...common }
@@ -180,6 +187,14 @@ function withoutCookies(kept: KeptCall, isFormer: (id: string, at: number) => bo
   const former = kept.sessions?.filter(isFormer) ?? []
   if (former.length === 0) return kept
   return { ...kept, headers: kept.headers.filter(([, line]) => !former.includes(sessionOf(line))) }
+}
+
+/** Without the cookies that another call, or tab, has written meanwhile, such as that of a basket. */
+function withoutRewritten(kept: KeptCall, { req }: RequestContext): KeptCall {
+  const names = rewrittenSince(kept.cookies ?? {}, req.headers.cookie)
+  if (names.length === 0) return kept
+  const isRewritten = (line: string): boolean => names.some((name) => line.startsWith(`${name}=`))
+  return { ...kept, headers: kept.headers.filter(([name, line]) => name !== 'set-cookie' || !isRewritten(line)) }
 }
 
 /** Id of the session, if the line sets the cookie of one. */

@@ -33,16 +33,18 @@ export function closeRawText(node: ReactNode): ReactNode {
 }
 
 function closeElement(element: ReactElement<Props>): ReactElement {
-  const { type, key } = element
+  const { key } = element
+  const type = typeof element.type === 'string' ? element.type.toLowerCase() : element.type
   const { dangerouslySetInnerHTML, children, ...props } = element.props
   const { __html: html } = dangerouslySetInnerHTML ?? {}
   if (type === 'style') {
-    const rules = String(html ?? Children.toArray(children as ReactNode).join(''))
+    const rules = String(html ?? textOf(children) ?? '')
     // Any end tag: in a <noscript>, browsers with scripts look for its own. CSS has `</` in texts and comments only.
     return createElement(type, { ...props, key }, rules.replaceAll('</', String.raw`<\/`))
   }
   // Of a child, React escapes what would end a script, or keep it open.
-  if (type === 'script' && typeof html === 'string') return createElement(type, { ...props, key }, html)
+  if (type === 'script')
+    return createElement(type, { ...props, key }, html === undefined ? textOf(children) : String(html))
   const closed = closeType(type)
   if (closed !== type) return createElement(closed, { ...element.props, key })
   const { fallback } = props
@@ -53,6 +55,12 @@ function closeElement(element: ReactElement<Props>): ReactElement {
       ? (((...values: unknown[]) => closeRawText(children(...values))) as unknown as ReactNode)
       : closeRawText(children as ReactNode),
   )
+}
+
+/** One text, because React writes no list of them into a script. */
+function textOf(children: Props['children']): string | undefined {
+  const texts = Children.toArray(children as ReactNode)
+  return texts.length === 0 ? undefined : texts.join('')
 }
 
 /** @returns the type itself if it shows only what its element contains. */
