@@ -32,3 +32,15 @@ test('while a user goes on, a session without one is of nobody else', () => {
   expect(hear('account:id.aaaaaaaaaa ~basket:one', 'account:-', '~basket:-')).toEqual(['left', 'changed'])
   expect(hear('~basket:one', '~basket:-')).toEqual(['changed'])
 })
+
+test('a page is no former user’s once that user is back', () => {
+  const nothing = (): void => undefined
+  const { learn, page } = createOwners({ left: nothing, back: nothing, changed: nothing })
+  const seen = ['account:id1.aaaaaaaaaa', 'account:-', 'account:id2.aaaaaaaaaa', 'account:id3.bbbbbbbbbb'].map(
+    (marks) => {
+      learn(marks)
+      return page.isFormer
+    },
+  )
+  expect(seen).toEqual([false, true, false, true])
+})

@@ -56,7 +56,10 @@ export function createOwners({ left, back, changed }: OwnerListener): Ownership 
     page.isFormer ||= !!isOther || isAway
     if (isOther) changed(who === '' || !isCall)
     else if (isAway && !isOut) left()
-    else if (isOut && [...owners.values()].every((one) => !one.isOut)) back()
+    else if (isOut && [...owners.values()].every((one) => !one.isOut)) {
+      page.isFormer = false
+      back()
+    }
   }
 
   function learn(text = marks, isCall?: boolean): void {
