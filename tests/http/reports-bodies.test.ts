@@ -156,6 +156,9 @@ describe('a client that goes silent', () => {
     const whole = postRequest(path, sent, headers)
     for (let count = 0; count < 5; count += 1) {
       using connection = await connectRaw(port)
+      // Nothing runs for a connection that is reset before its address is known.
+      await connection.send(getRequest('/none'))
+      await connection.response()
       await connection.send(whole.subarray(0, whole.length - 200))
       connection.socket.resetAndDestroy()
     }

@@ -151,6 +151,7 @@ test('a visitor who resets while middleware thinks is not led on', async () => {
   const { port, upstream, logs } = await tunnelling((_req, _res, next) => void held.push(next))
   const connection = await connectRaw(port)
   await connection.send(HANDSHAKE)
+  await until(() => held.length === 1)
   connection.socket.resetAndDestroy()
   await until(() => logs.length > 0)
   expect(logs).toMatchObject([{ status: 0, aborted: true }])

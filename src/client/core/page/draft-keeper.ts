@@ -50,7 +50,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   /** Takes away what the page on screen shows of a former user. */
   function empty(): void {
     if (!isReady) return
-    // Undo would bring it back, and a component may hold it: such a page does not stay.
+    // Undo would bring it back, and components may hold it: they start again.
     if (hasInput(document, typed)) document.dispatchEvent(new Event('millrace:emptied'))
     former.takeBack(key() === restored ? 'restored' : 'typed')
   }

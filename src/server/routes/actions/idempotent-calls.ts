@@ -38,7 +38,7 @@ interface KeptCall {
   readonly revalidate: readonly string[]
   /** Response headers that the handler has set. */
   readonly headers: readonly (readonly [string, string])[]
-  /** Of the cookies among them; absent without any. */
+  /** Of the other cookies among them; absent without any. */
   readonly cookies?: WrittenCookies
   /** Ids of the sessions on the server whose cookies are among them; absent without any. */
   readonly sessions?: readonly string[]
@@ -155,10 +155,12 @@ async function settle<Result>(context: RequestContext, work: () => Promise<Resul
 async function keep({ outcome, revalidate }: FinishedCall, context: RequestContext): Promise<KeptCall | undefined> {
   const sessions = startedSessions(context)
   const setCookies = context.givenHeaders?.getSetCookie() ?? []
+  // A session on the server is looked up there.
+  const own = setCookies.filter((line) => !sessions.includes(sessionOf(line)))
   const common = {
     revalidate,
     headers: [...(context.givenHeaders ?? [])],
-    ...(setCookies.length > 0 && { cookies: writtenCookies(setCookies, context.req.headers.cookie) }),
+    ...(own.length > 0 && { cookies: writtenCookies(own, context.req.headers.cookie) }),
     ...(sessions.length > 0 && { sessions }),
   }
   if (outcome.kind === 'thrown') {
