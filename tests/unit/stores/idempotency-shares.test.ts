@@ -43,6 +43,7 @@ describe('calls of one client without end', () => {
         },
         {
           clientAddress: { address },
+          req: { headers: {} },
           loaderContext: { headers },
           givenHeaders: headers,
           audience: { sessions: undefined },
