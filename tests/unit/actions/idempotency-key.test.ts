@@ -30,14 +30,14 @@ test('a call is known by its session cookies and its input, in any order of cook
 const CHANGING =
   'AWSALB=a1;AWSALBCORS=a1;AWSALBTG=a;ARRAffinity=a;BIGipServerpool=1.2;GCLB=a;SERVERID=s1;TS01a2b3c4=x;__cf_bm=a;_cfuvid=a;' +
   'visid_incap_12=a;incap_ses_1_12=a;nlbi_12=a;ak_bmsc=a;_abck=a;_ga=a;_ga_X1Y2=a;_gid=a;_gcl_au=a;_fbp=a;_pk_id.1.fd=a;_hjSession_1=a;' +
-  '_uetsid=a;_clck=a;__utma=a;__hstc=a;hubspotutk=a;ph_x_posthog=a;mp_x_mixpanel=a;utag_main=a;ajs_user=a;amp_x=a;csrftoken=a;' +
+  '_uetsid=a;_clck=a;__utma=a;__hstc=a;hubspotutk=a;ph_x_posthog=a;mp_x_mixpanel=a;utag_main=a;ajs_user_id=a;ajs_anonymous_id=a;amp_0a1b2c=a;csrftoken=a;' +
   'XSRF-TOKEN=a;_csrf=a;__Host-psifi.x-csrf-token=a;CookieConsent=a;cookieyes-consent=a;OptanonConsent=a;basket.flash=a;theme=dark;NEXT_LOCALE=de'
 
 test('cookies of analytics, balancers, consent and settings are of no session, and all others may be of one', async () => {
   const { sent } = await keyOf('sid=1')
   for (const pair of CHANGING.split(';')) expect([pair, (await keyOf(`sid=1; ${pair}`)).sent]).toEqual([pair, sent])
   const sessions =
-    '__session _oauth2_proxy _pomerium _app_session _forum_session _session_id __Secure-session MyAppThemeSession slang_sid locale_session csrf_session consent_sid ga_session _gauth JSESSIONID theme language PHPSESSID connect.sid next-auth.session-token _pk_session TSESSION flash_sid'
+    '__session _oauth2_proxy _pomerium _app_session _forum_session _session_id __Secure-session MyAppThemeSession slang_sid locale_session csrf_session consent_sid ga_session _gauth JSESSIONID theme language PHPSESSID connect.sid next-auth.session-token _pk_session TSESSION flash_sid ajs_session amp_session'
   for (const name of sessions.split(' ')) {
     expect([name, (await keyOf(`sid=1; ${name}=0123456789abcdef`)).sent]).not.toEqual([name, sent])
   }

@@ -150,8 +150,9 @@ function refuse(context: RequestContext, refusal: ShareRefusal): void {
  * Whether the client of a connection has reset it before its address was asked for. Its request can still be read, and would
  * pass what is forbidden to that address. A connection without a local address is of a file, and never has one.
  */
-function hasNoPeer({ remoteAddress, localAddress }: Socket): boolean {
-  return remoteAddress === undefined && localAddress !== undefined
+function hasNoPeer(socket: Socket): boolean {
+  // Each is a call of the system, the second one rarely needed.
+  return socket.remoteAddress === undefined && socket.localAddress !== undefined
 }
 
 function bytesOf({ url = '', rawHeaders }: IncomingMessage): number {
