@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { submitForm } from 'millrace/testing'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
@@ -124,6 +125,63 @@ describe('what belongs to one visitor', () => {
     expect(JSON.stringify(logs)).toContain('request was used inside of cached(')
     expect(app.caches.data?.entries).toBe(0)
   })
+
+  test.for(['while a value is made', 'after a value has been made'])(
+    'can be had in a queue that a value for all has begun: %s',
+    async (when) => {
+      const jobs: (() => unknown)[] = []
+      let isOpen = false
+      /** One job after the other. It runs them where it was opened. */
+      const queued = async <Value,>(job: () => Value | Promise<Value>): Promise<Value> => {
+        const { promise, resolve } = Promise.withResolvers<Value>()
+        jobs.push(() => resolve(job()))
+        if (!isOpen) void drain()
+        return promise
+      }
+      async function drain(): Promise<void> {
+        isOpen = true
+        for (;;) {
+          await jobs.shift()?.()
+          await setTimeout(5)
+        }
+      }
+      const held = Promise.withResolvers<string>()
+      const { app } = tinyApp({
+        routes: {
+          '/shared': {
+            handler: moduleOf({
+              GET: ({ context }: LoaderArgs) =>
+                context.cached('k', { seconds: 60 }, () => queued(() => held.promise)).then(Response.json),
+            }),
+          },
+          '/own': {
+            handler: moduleOf({
+              GET: ({ request: asked, context }: LoaderArgs) =>
+                queued(() => [
+                  asked.headers.get('cookie'),
+                  context.cookie('session'),
+                  new URL(asked.url).pathname,
+                ]).then((own) => Response.json(own)),
+            }),
+          },
+        } as never,
+      })
+      const shared = request(app).get('/shared').expect(200).then()
+      await expect.poll(() => isOpen).toBe(true)
+      if (when.startsWith('after')) {
+        held.resolve('made')
+        await shared
+      }
+      const own = request(app)
+        .get('/own')
+        .set('Cookie', 'session=ann')
+        .expect(200, ['session=ann', 'ann', '/own'])
+        .then()
+      await setTimeout(50)
+      held.resolve('made')
+      await Promise.all([own, shared])
+    },
+  )
 
   test('may be used before, as part of the key', async () => {
     const loader = async ({ context }: LoaderArgs) => {

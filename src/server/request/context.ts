@@ -274,7 +274,7 @@ export class RequestContext {
   }
 
   get request(): Request {
-    refuseInReadScope('request')
+    refuseInReadScope(this, 'request')
     this.readVisitor('request')
     return (this.#request ??= toWebRequest(this))
   }

@@ -95,7 +95,7 @@ export class RequestLoaderContext implements LoaderContext {
   }
 
   get headers(): Headers {
-    refuseInReadScope('context.headers')
+    refuseInReadScope(this.#request, 'context.headers')
     return (this.#headers ??= new AnswerHeaders(this.#request))
   }
 
@@ -185,7 +185,7 @@ export class RequestLoaderContext implements LoaderContext {
   }
 
   after(work: () => unknown): void {
-    refuseInReadScope('context.after()')
+    refuseInReadScope(this.#request, 'context.after()')
     const { making } = this.#request
     if (making === undefined) this.#request.afterAnswer(work)
     else making.giveUp('after')
@@ -213,6 +213,7 @@ export class RequestLoaderContext implements LoaderContext {
   }
 
   once<Value>(key: string | object, read: () => Value | Promise<Value>): Promise<Value> {
+    refuseInReadScope(this.#request, 'context.once()')
     return (this.#reads ??= new SharedReads()).once(key, read)
   }
 
@@ -222,6 +223,7 @@ export class RequestLoaderContext implements LoaderContext {
       { key, options, read },
       {
         pathname: request.pathname,
+        of: request,
         address: request.clientAddress.address,
         used: (tags, isStale) => {
           if (isStale) request.making?.noteStale()
@@ -251,7 +253,7 @@ export class RequestLoaderContext implements LoaderContext {
   }
 
   #lookAtVisitor(what: string, reason: string): void {
-    refuseInReadScope(what)
+    refuseInReadScope(this.#request, what)
     this.#request.readVisitor(reason)
   }
 }

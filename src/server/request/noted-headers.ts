@@ -8,8 +8,8 @@ interface NotedRequest extends LateReads {
   readonly audience: Pick<Audience, 'noteHeader' | 'sharedBy'>
 }
 
-/** Whose headers these are. */
-const requests = new WeakMap<Headers, NotedRequest>()
+/** Whose requests and headers these are. */
+const requests = new WeakMap<Request | Headers, NotedRequest>()
 
 /** A loader may have taken it from its arguments before a value for all visitors was made. */
 const OF_REQUEST = Object.fromEntries(
@@ -35,6 +35,7 @@ const OF_HEADERS = {
 export function noteCredentials(request: Request, noted: NotedRequest): Request {
   const { headers } = request
   requests.set(headers, noted)
+  requests.set(request, noted)
   Object.defineProperties(headers, OF_HEADERS)
   Object.defineProperties(request, OF_REQUEST)
   const clone = request.clone.bind(request)
@@ -46,15 +47,20 @@ export function noteCredentials(request: Request, noted: NotedRequest): Request 
 function refusing(name: string): (this: Request) => unknown {
   const read = Object.getOwnPropertyDescriptor(Request.prototype, name)?.get
   return function get() {
-    refuseInReadScope('request')
+    refuseFor(this)
     return read?.call(this)
   }
+}
+
+function refuseFor(read: Request | Headers): void {
+  const noted = requests.get(read)
+  if (noted !== undefined) refuseInReadScope(noted, 'request')
 }
 
 function method(name: 'get' | 'has' | 'entries' | 'forEach' | 'keys' | 'values'): PropertyDescriptor {
   const read = Headers.prototype[name] as (...args: unknown[]) => unknown
   function value(this: Headers, ...args: unknown[]): unknown {
-    refuseInReadScope('request')
+    refuseFor(this)
     const isOfOne = name === 'get' || name === 'has'
     for (const asked of isOfOne ? [String(args[0]).toLowerCase()] : ['cookie', 'authorization']) note(this, asked)
     return read.apply(this, args)

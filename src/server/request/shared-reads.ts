@@ -1,5 +1,4 @@
 import { noteSession, watchSessions, type SessionListener } from '../secrets/session-reads.ts'
-import { refuseInReadScope } from '../stores/cache/read-scope.ts'
 
 /** The reads of `context.once`, by key: for all that runs for one visitor in one request. */
 export class SharedReads {
@@ -7,7 +6,6 @@ export class SharedReads {
 
   /** Begins the read of this key, or returns the one that has begun. After a failure, the next call begins again. */
   once<Value>(key: string | object, read: () => Value | Promise<Value>): Promise<Value> {
-    refuseInReadScope('context.once()')
     const reads = this.#reads
     let shared = reads.get(key)
     if (shared === undefined) {

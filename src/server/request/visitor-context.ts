@@ -99,7 +99,7 @@ export class VisitorContext implements LoaderContext {
   }
 
   get origin(): string | undefined {
-    refuseInReadScope('context.origin')
+    refuseInReadScope(this.#request, 'context.origin')
     return this.#request.clientAddress.origin
   }
 
@@ -131,7 +131,7 @@ export class VisitorContext implements LoaderContext {
 
   /** For sessions: their cookie is read next. */
   lookAtSession(kind: OpensSessions): Promise<never> | undefined {
-    refuseInReadScope('a session')
+    refuseInReadScope(this.#request, 'a session')
     const { audience, making } = this.#request
     ;(making ?? audience).learned?.noteKind(kind)
     return audience.openedAhead?.get(kind) as Promise<never> | undefined
@@ -172,6 +172,7 @@ export class VisitorContext implements LoaderContext {
   }
 
   once<Value>(key: string | object, read: () => Value | Promise<Value>): Promise<Value> {
+    refuseInReadScope(this.#request, 'context.once()')
     const { making, loaderContext } = this.#request
     return (making?.visitorReads ?? loaderContext).once(key, read)
   }
@@ -185,7 +186,7 @@ export class VisitorContext implements LoaderContext {
   }
 
   #note(what: string): void {
-    refuseInReadScope(what)
+    refuseInReadScope(this.#request, what)
     this.#request.making?.reads.note(what)
   }
 }

@@ -94,19 +94,19 @@ interface BodyReading {
 }
 
 /** The request, with bounds for what reads its body whole. */
-function bounded(request: Request, { body }: Pick<RequestParts, 'body'>, reading: BodyReading): Request {
+function bounded(request: Request, context: Pick<RequestParts, 'body'>, reading: BodyReading): Request {
   for (const name of WHOLE) {
     const read = request[name].bind(request) as () => unknown
     const value = (): unknown => {
-      refuseInReadScope('request')
+      refuseInReadScope(context, 'request')
       if (reading.held === undefined) {
-        reading.held = body.hold?.()
+        reading.held = context.body.hold?.()
         reading.held?.whenLost(reading.stop)
       }
       if (name === 'formData') return readForm(request, reading)
       const result = read()
       if (name === 'json') return (result as Promise<unknown>).catch(refuseSyntax)
-      return result instanceof Request ? bounded(result, { body }, reading) : result
+      return result instanceof Request ? bounded(result, context, reading) : result
     }
     Object.defineProperty(request, name, { value, configurable: true, writable: true })
   }

@@ -18,7 +18,7 @@ test.for<readonly [what: string, keys: readonly string[], settle: (call: Promise
     now: () => 1_000_000,
   })
   const call = Promise.withResolvers<number>()
-  const reader = { pathname: '/', used: () => undefined, failed: () => undefined }
+  const reader = { pathname: '/', of: {}, used: () => undefined, failed: () => undefined }
   const read = (key: string) => cache.read({ key, options: { seconds: 60 }, read: () => call.promise }, reader)
   const seen: number[] = []
   let turn = 0

@@ -27,7 +27,7 @@ function cacheWorld(options: Partial<DataCacheOptions> = {}) {
   ): Promise<Value> =>
     cache.read(
       { key, options: given, read },
-      { pathname, used: (tags) => used.push(...tags), failed: (thrown) => world.failed.push(thrown) },
+      { pathname, of: cache, used: (tags) => used.push(...tags), failed: (thrown) => world.failed.push(thrown) },
     )
   /** A value that is made by hand. */
   const source = <Value>() => {
@@ -78,7 +78,7 @@ describe('a value', () => {
   test('of one key is never given for another', async () => {
     const { read, cache } = cacheWorld()
     const ask = (key: never, value: number) =>
-      cache.read({ key, options: MINUTE, read: () => value }, { pathname: '/', used: () => {}, failed: () => {} })
+      cache.read({ key, options: MINUTE, read: () => value }, { pathname: '/', of: {}, used: () => {}, failed: () => {} })
     const keys = [
       'a',
       '["a"]',

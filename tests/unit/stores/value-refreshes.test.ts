@@ -16,7 +16,7 @@ async function staleWorld(count: number) {
       running.set(key, call)
       return call.promise
     }
-    const reader = { pathname: '/', used: () => undefined, failed: () => undefined }
+    const reader = { pathname: '/', of: {}, used: () => undefined, failed: () => undefined }
     const call = { key, options: { seconds: 60, staleSeconds: 600 }, read }
     return cache.read(call, address === undefined ? reader : { ...reader, address })
   }

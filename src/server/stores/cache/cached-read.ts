@@ -21,6 +21,8 @@ export type CachedRead<Value> = (args: {
 export interface CacheReader {
   /** Path of the page, still percent-encoded. */
   readonly pathname: string
+  /** The request. */
+  readonly of: object
   /** Client address: values made for it take at most a quarter of a full cache. */
   readonly address?: string
   /** Receives the tags of the value, and whether it was stale, or made of one that was. */

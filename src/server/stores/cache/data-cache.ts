@@ -180,7 +180,7 @@ export function createDataCache(options: DataCacheOptions): DataCache {
   return {
     async read<Value>({ key, options: given, read }: CachedCall<Value>, reader: CacheReader): Promise<Value> {
       const name = nameOf(key)
-      const scope = currentReadScope()
+      const scope = currentReadScope(reader.of)
       refuseCycle(name, scope)
       const value = await find({ name, ...checked(name, given), read, reader })
       const isStale = value.ofStale || valueState(value, now()) === 'stale'

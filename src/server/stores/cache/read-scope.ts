@@ -5,6 +5,8 @@ import { shownKey } from './cached-read.ts'
 export interface ReadScope {
   /** Name of the value. */
   readonly name: string
+  /** The request that makes it; `undefined` once it is made. */
+  of: object | undefined
   /** The read that requested this one. */
   readonly parent: ReadScope | undefined
   /** Tags of the cached values that this read has used. */
@@ -25,9 +27,14 @@ export function withReadScope<Result>(scope: ReadScope, work: () => Result): Res
   return scopes.run(scope, work)
 }
 
-/** The read to which the running code belongs; `undefined` outside of any. */
-export function currentReadScope(): ReadScope | undefined {
-  return scopes.getStore()
+/**
+ * The read of this request to which the running code belongs; `undefined` outside of any. Work that waits in a queue runs where
+ * the one before it ended, which may be inside the read of another request, or of one that is over.
+ */
+export function currentReadScope(of: object): ReadScope | undefined {
+  let scope = scopes.getStore()
+  while (scope !== undefined && scope.of !== of) scope = scope.parent
+  return scope
 }
 
 /** Notes a value that a read has used. */
@@ -39,11 +46,12 @@ export function noteUse(scope: ReadScope | undefined, tags: readonly string[], i
 
 /**
  * Call this wherever visitor data is given to code.
+ * @param of the visitor's request.
  * @param what as callers write it: `context.cookie()`.
  * @throws {VisitorInCacheError} inside a read.
  */
-export function refuseInReadScope(what: string): void {
-  const scope = scopes.getStore()
+export function refuseInReadScope(of: object, what: string): void {
+  const scope = currentReadScope(of)
   if (scope === undefined) return
   throw new VisitorInCacheError(
     `${what} was used inside of cached(${shownKey(scope.name)}): what is made there is given to every visitor. Use it before, and ` +

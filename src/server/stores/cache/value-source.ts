@@ -131,8 +131,9 @@ export class ValueSource {
   }
 
   async #make(call: NamedCall, since: number): Promise<MemoryValue> {
-    const { name, tags, freshMs: asked, staleMs, read } = call
-    const scope: ReadScope = { name, parent: currentReadScope(), tags: new Set(tags), ofStale: false }
+    const { name, tags, freshMs: asked, staleMs, read, reader } = call
+    const { of } = reader
+    const scope: ReadScope = { name, of, parent: currentReadScope(of), tags: new Set(tags), ofStale: false }
     try {
       // Not the value: it takes several times the memory of its text, and would be kept while this waits for its turn.
       const text = await limitedRead(name, (args) => withReadScope(scope, () => read(args))).then((made) =>
@@ -148,6 +149,8 @@ export class ValueSource {
     } catch (thrown) {
       this.counts.failed += 1
       throw thrown
+    } finally {
+      scope.of = undefined
     }
   }
 }
