@@ -166,7 +166,10 @@ describe('what belongs to one visitor', () => {
           },
         } as never,
       })
-      const shared = request(app).get('/shared').expect(200).then()
+      const shared = request(app)
+        .get('/shared')
+        .expect(200)
+        .then(() => undefined)
       await expect.poll(() => isOpen).toBe(true)
       if (when.startsWith('after')) {
         held.resolve('made')
@@ -176,7 +179,7 @@ describe('what belongs to one visitor', () => {
         .get('/own')
         .set('Cookie', 'session=ann')
         .expect(200, ['session=ann', 'ann', '/own'])
-        .then()
+        .then(() => undefined)
       await setTimeout(50)
       held.resolve('made')
       await Promise.all([own, shared])
