@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { actionTest as browserTest, isCall, openActions, press } from '../support/actions-app.ts'
 import { statusComplaint } from '../support/page-complaints.ts'
+import { OUTDATED } from '../support/router-app.ts'
 import { heading, recordDocuments } from '../support/router-page.ts'
 
 const FAILED = [/The server failed to provide this value/, /Failed to load (?:route data|script)/]
@@ -49,7 +50,7 @@ describe('what was typed', () => {
   browserTest(
     'has been sent once when another build has been deployed, and its result is there to be read',
     async ({ open, deployment, next }) => {
-      const page = await open({ context: { baseURL: deployment.origin } })
+      const page = await open({ allow: OUTDATED, context: { baseURL: deployment.origin } })
       await openActions(page, 'on')
       await text(page).fill('half a thought')
       deployment.deploy(next)
@@ -71,7 +72,7 @@ describe('what was typed', () => {
   browserTest(
     'has been sent once when another build has been deployed, and the page shows it anew where there is no result',
     async ({ open, deployment, next }) => {
-      const page = await open({ context: { baseURL: deployment.origin } })
+      const page = await open({ allow: OUTDATED, context: { baseURL: deployment.origin } })
       const { path } = await openActions(page, 'on')
       await text(page).fill('half a thought')
       // No draft keeps it: the page waits for it.
@@ -98,7 +99,7 @@ describe('what was typed', () => {
   browserTest(
     'has been sent when another build has been deployed, and leads where the action redirects to',
     async ({ open, deployment, next }) => {
-      const page = await open({ context: { baseURL: deployment.origin } })
+      const page = await open({ allow: OUTDATED, context: { baseURL: deployment.origin } })
       await openActions(page, 'on')
       deployment.deploy(next)
       await press(page, 'Enter')

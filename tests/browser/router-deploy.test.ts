@@ -1,15 +1,13 @@
 import { isSameDocument, untilAlive } from 'millrace/testing'
 import { describe, expect } from 'vitest'
-import { routerTest as browserTest } from '../support/router-app.ts'
+import { OUTDATED, routerTest as browserTest } from '../support/router-app.ts'
 import { clickLink, heading, hold, pathOf, recordData, recordDocuments } from '../support/router-page.ts'
-
-const OUTDATED = /Failed to load route data|responded with a status of 409 /
 
 describe('another build is deployed', () => {
   browserTest(
     'before a click: one document load, and the router goes on by itself',
     async ({ open, deployment, next }) => {
-      const page = await open({ allow: [OUTDATED], context: { baseURL: deployment.origin } })
+      const page = await open({ allow: OUTDATED, context: { baseURL: deployment.origin } })
       await page.goto('/')
       await untilAlive(page)
       deployment.deploy(next)
@@ -28,7 +26,7 @@ describe('another build is deployed', () => {
   browserTest(
     'during a navigation: its answer is of the other build, and one document is loaded',
     async ({ open, deployment, next }) => {
-      const page = await open({ allow: [OUTDATED], context: { baseURL: deployment.origin } })
+      const page = await open({ allow: OUTDATED, context: { baseURL: deployment.origin } })
       await page.goto('/')
       await untilAlive(page)
       const held = await hold(page, /_m\/data\/mills\/1/)
@@ -50,7 +48,7 @@ describe('another build is deployed', () => {
 
   browserTest('before the code of a navigation: one document is loaded', async ({ open, deployment, next }) => {
     const page = await open({
-      allow: [/Failed to load (?:script|stylesheet): /, OUTDATED, /responded with a status of 404 /, /preload/],
+      allow: [/Failed to load (?:script|stylesheet): /, ...OUTDATED, /responded with a status of 404 /, /preload/],
       context: { baseURL: deployment.origin },
     })
     await page.goto('/')
@@ -69,7 +67,7 @@ describe('another build is deployed', () => {
   browserTest(
     'while servers of both builds answer in turn: never a loop',
     async ({ open, deployment, server, next }) => {
-      const page = await open({ allow: [OUTDATED], context: { baseURL: deployment.origin } })
+      const page = await open({ allow: OUTDATED, context: { baseURL: deployment.origin } })
       await page.goto('/')
       await untilAlive(page)
       // Documents come from the former server for as long as data comes from the new one.
@@ -88,7 +86,7 @@ describe('another build is deployed', () => {
   browserTest(
     'what was typed is still there after the load, except for what must not be kept',
     async ({ open, deployment, next }) => {
-      const page = await open({ allow: [OUTDATED], context: { baseURL: deployment.origin } })
+      const page = await open({ allow: OUTDATED, context: { baseURL: deployment.origin } })
       await page.goto('/editor')
       await untilAlive(page)
       await page.getByLabel('Note').fill('half a thought')
@@ -105,7 +103,7 @@ describe('another build is deployed', () => {
   )
 
   browserTest('nothing is fetched ahead any more once an answer has told of it', async ({ open, deployment, next }) => {
-    const page = await open({ allow: [OUTDATED], context: { baseURL: deployment.origin } })
+    const page = await open({ allow: OUTDATED, context: { baseURL: deployment.origin } })
     await page.goto('/preview')
     await untilAlive(page)
     deployment.deploy(next)

@@ -92,6 +92,12 @@ export const editionTest = (fixture: string, name = '1') =>
     })
     .override('server', { scope: 'worker' }, ({ edition }) => edition.server)
 
+/** What a page of a former build says. It asks for the list of its files when it is idle, which may be later than the deployment. */
+export const OUTDATED: readonly RegExp[] = [
+  /Failed to load route data|responded with a status of 409 /,
+  /responded with a status of 404 .*\/segments-/,
+]
+
 /** Its `server` is the first edition, `next` the second one, and `deployment` an address that begins with the first. */
 export const deploymentTest = (fixture: string) =>
   editionTest(fixture)
