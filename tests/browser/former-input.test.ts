@@ -3,7 +3,7 @@ import { untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { statusComplaint } from '../support/page-complaints.ts'
-import { heading } from '../support/router-page.ts'
+import { heading, hold } from '../support/router-page.ts'
 import {
   browserTest,
   EMPTY,
@@ -129,6 +129,31 @@ browserTest('components of a page start again, too, if nobody has typed', async 
   await signOutElsewhere(page, '/stored/public')
   await heading(page, 'Comment of nobody')
   await page.locator('#free').waitFor({ state: 'detached' })
+})
+
+browserTest('what components hold is gone before the page of the next user has come', async ({ open }) => {
+  const page = await open(REFUSED)
+  await openComment(page, '/stored/public', 'ann')
+  const search = () => page.getByTestId('search').textContent()
+  await page.getByLabel('find').fill('a secret search')
+  await page.getByLabel('exact').click()
+  expect(await search()).toBe('a secret search true')
+  await write(page)
+  const held = await hold(page, /_m\/data\/stored\/public/)
+  await signOutElsewhere(page, '/stored/public')
+  await held.asked
+  await heading(page, 'Comment of ann')
+  await expect.poll(() => page.locator('main output').textContent()).toBe('')
+  await expect.poll(search).toBe(' false')
+  expect(await page.getByLabel('exact').isChecked()).toBe(false)
+  expect(await texts(page)).toEqual(EMPTY)
+  const focused = () => page.evaluate(() => document.activeElement?.textContent)
+  expect(await focused()).toBe('Comment of ann')
+  await page.getByLabel('text').focus()
+  held.release()
+  await heading(page, 'Comment of nobody')
+  await expect.poll(focused).toBe('Comment of nobody')
+  await expect.poll(() => page.locator('#millrace-announcer').textContent()).toBe('Typed')
 })
 
 browserTest('a page that opens no session, opened last, hears of documents for another user', async ({ open }) => {

@@ -162,6 +162,7 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
     effects: {
       leaving: () => undefined,
       moved: () => undefined,
+      startedAgain: () => undefined,
       arrived: ({ arrival }) => arrival && prefetcher.cancelIntents(),
     },
     render: (screen) => void rendered.push(screen),

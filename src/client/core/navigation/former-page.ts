@@ -1,3 +1,4 @@
+import type { NavigationRun } from './navigation-run.ts'
 import type { RouterParts, RouterState } from './router-parts.ts'
 
 /** Whether the page on screen is of a former session. It does not stay, even if nothing else can be had. */
@@ -7,10 +8,11 @@ export interface FormerPage {
   over(): void
 }
 
-/** Whoever comes next is not asked about what the former user has left. */
+/** Whoever comes next is not asked about what the former user has left, and gets nothing that components hold of it. */
 export function createFormerPage(
   { window, listeners }: Pick<RouterParts, 'window' | 'listeners'>,
-  state: Pick<RouterState, 'screen' | 'isFormer'>,
+  state: Pick<RouterState, 'screen' | 'given' | 'former' | 'owner'>,
+  run: Pick<NavigationRun, 'render'>,
 ): FormerPage {
   /** If another reload takes over, it stays so. */
   let visit: RouterState['screen']['visit'] | undefined
@@ -18,15 +20,24 @@ export function createFormerPage(
   document.addEventListener('millrace:former', () => {
     ;({ visit } = state.screen)
     listeners.unasked = true
-    state.isFormer = true
+    startAgain()
   })
+  /** At once, with the data that is there: a component shows and sends what it holds until then. */
+  function startAgain(): void {
+    const { given, screen } = state
+    state.former = given.view
+    // A boundary that starts again would show its page in place of the fallback.
+    if (given.fallback) return
+    state.owner = (state.owner ?? 0) + 1
+    run.render(given === screen ? { ...screen, arrival: undefined } : given)
+  }
   const over = (): void => {
     visit = undefined
     listeners.unasked = false
   }
-  document.addEventListener('millrace:emptied', () => (state.isFormer = true))
+  document.addEventListener('millrace:emptied', startAgain)
   document.addEventListener('millrace:back', () => {
-    state.isFormer = false
+    state.former = undefined
     over()
   })
   return {

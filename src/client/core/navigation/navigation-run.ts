@@ -138,8 +138,9 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
 /** The screen, whose components start again if it has the first data for the next user. */
 function forOwner(screen: RouterScreen, state: RouterState): RouterScreen {
   // A boundary that starts again would show its page in place of the fallback.
-  if (state.isFormer && !screen.fallback && screen.view !== state.screen.view) {
-    state.isFormer = false
+  const { former } = state
+  if (former && !screen.fallback && screen.view !== former && screen.view !== state.screen.view) {
+    state.former = undefined
     state.owner = (state.owner ?? 0) + 1
   }
   const { owner } = state

@@ -31,6 +31,8 @@ export interface PageEffects {
   leaving(caught?: string): void
   /** The new page, or a fallback in its place, is in the document. */
   arrived(screen: RouterScreen): void
+  /** Components of the page have started again for its next user. */
+  startedAgain(): void
   /** The browser has moved within the page, to a fragment whose element may come later. */
   moved(): void
 }
@@ -74,10 +76,10 @@ export interface RouterState {
   screen: RouterScreen
   /** The last screen that React was given. */
   given: RouterScreen
-  /** Of the next screen that React is given. */
+  /** Of the next screen that React is given: its components start again with another one. */
   owner?: number | undefined
-  /** React has got nothing yet that was loaded since the page's user has left. */
-  isFormer?: boolean
+  /** What React had got when the page's user has left, for as long as it has got nothing that was loaded since. */
+  former?: Screen['view'] | undefined
   /** React is rendering a screen that is not in the document yet. */
   rendering: boolean
   /** Changed by `navigation-run.ts` only. */

@@ -40,10 +40,10 @@ export function createRouter(parts: RouterParts): RouterCore {
     drops: 0,
   }
   let { onLine: online } = window.navigator
-  const formerPage = createFormerPage(parts, state)
   const isAsked = (href: string): boolean => !formerPage.isShown && isBlocked(parts.listeners.blockers, href)
   const gate = createLeaveGate(isAsked, history, tell)
   const run = createNavigationRun(parts, state)
+  const formerPage = createFormerPage(parts, state, run)
   const updates = createScreenUpdates({ ...parts, formerPage }, state, run)
 
   const running = () => runningNavigation(state.navigation)

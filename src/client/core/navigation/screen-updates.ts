@@ -76,7 +76,7 @@ export function createScreenUpdates(parts: ScreenParts, state: RouterState, run:
     if (href !== shown.href) return visitAgain(href, 'replace')
     // Meanwhile a boundary may have shown a fallback, and the visitor may have moved within the page.
     const latest = given.visit === screen.visit ? given : screen
-    if (sameView(view, latest.view) && !state.isFormer) {
+    if (sameView(view, latest.view) && !state.former) {
       state.screen = { ...screen, page }
       return known.shown(page.keys, href)
     }
@@ -106,7 +106,7 @@ export function createScreenUpdates(parts: ScreenParts, state: RouterState, run:
       if (state.navigation.state === 'committing' || (former && former !== given.view)) return given.view
       formerPage.over()
       known.shown(page.keys, screen.href)
-      if (!sameView(view, screen.view) || state.isFormer) {
+      if (!sameView(view, screen.view) || state.former) {
         run.render({ ...screen, arrival: undefined, view, page: { ...screen.page, ...page, stale: false } }, !former)
       }
       // Something was dropped during the call: it is unknown which answer is newer.
@@ -150,6 +150,7 @@ function arrive(
     effects.arrived(shown)
     if (runningNavigation(state.navigation)?.target.id === visit) run.end('commit', page.failure)
   } else if (shown.fallback !== former.fallback || shown.view.outcome !== former.view.outcome) effects.arrived(shown)
+  if (shown.owner !== former.owner) effects.startedAgain()
 }
 
 /** Whether React would render the same: equal objects mean that nothing has changed on the server. */

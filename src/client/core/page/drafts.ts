@@ -12,6 +12,9 @@ export type Drafts = Map<string, Draft>
 /** A set of controls. */
 export type Controls = WeakSet<EventTarget>
 
+/** Controls whose input was taken back, with what they had and have. */
+export type Emptied = Map<Control, readonly [former: Draft, now: Draft]>
+
 /**
  * Keeps what a visitor has typed: for each history entry, as browsers do for documents, and for a page that was taken
  * away from the visitor, until it is shown again. Drops it when somebody else signs in.
@@ -114,7 +117,7 @@ export function restoreDrafts(document: Document, drafts: Drafts, kind: string, 
     drafts.delete(address)
     if (typed?.has(control)) continue
     // Firefox restores input itself, without events.
-    if (isDirty(control) || JSON.stringify(value) !== JSON.stringify(valueOf(control))) setValue(control, value)
+    if (isDirty(control) || !isSame(value, valueOf(control))) setValue(control, value)
   }
 }
 
@@ -122,9 +125,16 @@ export function restoreDrafts(document: Document, drafts: Drafts, kind: string, 
  * The controls of a page whose visitor has become somebody else. Without events: a page that saves what changes would save it
  * for whoever is here now. Components start again with the next user's data.
  * @param taken what to take back: nothing, what the visitor has typed and chosen, or also what the browser has restored.
+ * @param emptied gets those that have lost something.
  */
-export function disown(document: Document, typed: Controls, taken: 'nothing' | 'typed' | 'restored'): Controls {
+export function disown(
+  document: Document,
+  typed: Controls,
+  taken: 'nothing' | 'typed' | 'restored',
+  emptied: Emptied,
+): Controls {
   const controls = [...document.querySelectorAll<Control>(CONTROLS)]
+  const former = controls.map(valueOf)
   for (const control of taken === 'nothing' ? [] : controls) {
     if (isCheckable(control) || 'options' in control) {
       // Not whatever differs from its default: a framework may have set it. It has not had the time for it in a new document.
@@ -134,8 +144,23 @@ export function disown(document: Document, typed: Controls, taken: 'nothing' | '
     else if (isDirty(control)) control.value = control.defaultValue
     else if (typed.has(control)) control.value = ''
   }
-  for (const control of controls) typed.delete(control)
+  for (const [at, control] of controls.entries()) {
+    typed.delete(control)
+    const change = [former[at] ?? '', valueOf(control)] as const
+    if (!isSame(...change)) emptied.set(control, change)
+  }
   return new WeakSet(controls)
+}
+
+/** Tells the components of those that are still there and nobody has typed in since: they did not start again. */
+export function tellEmptied(emptied: Emptied, typed: Controls, foreign: Controls): void {
+  for (const [control, [former, now]] of emptied) {
+    if (!control.isConnected || typed.has(control)) continue
+    setValue(control, now, former)
+    typed.delete(control)
+    foreign.add(control)
+  }
+  emptied.clear()
 }
 
 /** Chooses what the document had chosen. @param controls of the document. */
@@ -219,8 +244,12 @@ function valueOf(control: Control): Draft {
   return 'options' in control ? [...control.selectedOptions].map(({ value }) => value) : control.value
 }
 
-/** With the events that typing would cause. */
-function setValue(control: Control, value: Draft): void {
+function isSame(one: Draft, other: Draft): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** With the events that typing would cause. @param former what frameworks may still hold. */
+function setValue(control: Control, value: Draft, former: Draft = ''): void {
   if (isCheckable(control)) {
     // A radio button is cleared when another one is set.
     if (control.type === 'radio' && value !== true) return
@@ -232,7 +261,7 @@ function setValue(control: Control, value: Draft): void {
   } else {
     // React tracks assignments to the element's value and ignores equal ones, so assign something different first. An
     // empty draft belongs to a control with a default value.
-    control.value = value ? '' : control.defaultValue
+    control.value = value ? '' : String(former || control.defaultValue)
     Reflect.set(Object.getPrototypeOf(control) as object, 'value', value, control)
   }
   for (const type of ['input', 'change']) control.dispatchEvent(new Event(type, { bubbles: true }))

@@ -1,4 +1,4 @@
-import { controlsIn, disown, type Controls } from './drafts.ts'
+import { controlsIn, disown, tellEmptied, type Controls, type Emptied } from './drafts.ts'
 
 /** What a former user has typed and chosen on the page on screen. */
 export interface FormerInput {
@@ -12,12 +12,13 @@ export interface FormerInput {
 export function createFormerInput({ document, navigator }: Window, typed: Controls): FormerInput {
   let controls: Controls = new WeakSet()
   let isTaken = false
+  const emptied: Emptied = new Map()
   /** What there is then, the browser has restored. Older browsers do not say. */
   const isUntouched = (): boolean => (navigator as Partial<Navigator>).userActivation?.hasBeenActive === false
 
   function takeBack(taken: Parameters<typeof disown>[2]): void {
     isTaken ||= taken !== 'nothing'
-    controls = disown(document, typed, isTaken && isUntouched() ? 'restored' : taken)
+    controls = disown(document, typed, isTaken && isUntouched() ? 'restored' : taken, emptied)
   }
 
   const on = (type: string, hear: (target: EventTarget) => unknown): void =>
@@ -30,6 +31,8 @@ export function createFormerInput({ document, navigator }: Window, typed: Contro
     })
   }
   document.addEventListener('millrace:back', () => (isTaken = false))
+  // Fields of the `Document`, whose state would be shown, and sent, again.
+  document.addEventListener('millrace:started-again', () => tellEmptied(emptied, typed, controls))
   // What a form shows then has not been typed.
   on('reset', (form) => controlsIn(form).forEach((one) => typed.delete(one)))
   // The server has it: to restore it by events would send it again, over what is newer.
