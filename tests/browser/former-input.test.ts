@@ -230,6 +230,24 @@ describe('a form of saved data', () => {
     expect(await savedByBob(other)).not.toContain('bob')
   })
 
+  for (const where of ['in the same tab', 'in another tab']) {
+    browserTest(`is empty in a document from the browser’s cache, after signing out ${where}`, async ({ open }) => {
+      const page = await open(REFUSED)
+      await openComment(page, '/stored/public', 'ann')
+      await visit(page, '/profile')
+      await heading(page, 'Profile of ann')
+      await visit(page, '/stored/public')
+      if (where === 'in another tab') await signOutElsewhere(page, '/stored/public')
+      else await page.getByRole('button', { name: 'Sign out' }).click()
+      await heading(page, 'Comment of nobody')
+      await page.goBack()
+      if (new URL(page.url()).pathname !== '/profile') await page.goBack()
+      await untilAlive(page)
+      await heading(page, 'Profile of nobody')
+      await expect.poll(() => fields(page)).toEqual({ note: 'note of nobody', phone: 'phone of nobody', plan: 'none' })
+    })
+  }
+
   browserTest('shows it after Back, too, and saves nothing of what the browser has restored', async ({ open }) => {
     const page = await open(REFUSED)
     await openComment(page, '/stored/comment', 'ann')

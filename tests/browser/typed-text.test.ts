@@ -27,7 +27,7 @@ describe('after signing out in another tab, a half-written comment', () => {
       await signIn(page, 'ann')
       await heading(page, 'Comment of ann')
       await expect.poll(() => texts(page)).toEqual(WRITTEN)
-      expect(await page.locator('output').textContent()).toBe('half a thought')
+      expect(await page.locator('main output').textContent()).toBe('half a thought')
     })
 
     browserTest(`is not there when somebody else signs in on the page (${kind})`, async ({ open }) => {
@@ -141,7 +141,7 @@ describe('a half-written comment', () => {
     await signIn(other, 'bob')
     await heading(page, 'Comment of bob')
     await expect.poll(() => texts(page)).toEqual(EMPTY)
-    expect(await page.locator('output').textContent()).toBe('')
+    expect(await page.locator('main output').textContent()).toBe('')
   })
 })
 
@@ -186,7 +186,7 @@ describe('by history entry, as browsers do for documents', () => {
     await page.goBack()
     await heading(page, 'Step 1')
     await expect.poll(() => contents(page)).toEqual(filled('one'))
-    expect(await page.locator('output').textContent()).toBe('one')
+    expect(await page.locator('main output').textContent()).toBe('one')
     await page.goForward()
     await heading(page, 'Step 2')
     await expect.poll(() => contents(page)).toEqual(filled('two'))

@@ -12,7 +12,7 @@ const MAX_HEARD = 4096 // characters; marks of two dozen sessions, twice
 export interface SessionNews {
   /** Of the last answers to this browser, in any tab. */
   marks(): string
-  /** Those that say whose the page was when this was created. */
+  /** Those that say who was there when this was created, not whose a document from the browser's cache is. */
   readonly first: string
   /**
    * Those of them that say whose this page is: of the sessions that it has opened, or of all if it has opened none; of these
@@ -97,7 +97,8 @@ export function createSessionNews({
   // A document that was asked for before a session became another may arrive after it. It is no news then. A time that lies
   // ahead is none: the clock was wrong.
   const isLate = isFromCache || (since > Date.now() - performance.now() && since <= Date.now())
-  if (isLate && changesOf(first, mergeMarks(first, last))[0]) setTimeout(hear, 0, `\n${last}`)
+  const latest = isLate ? mergeMarks(first, last) : marks
+  if (isLate && changesOf(first, latest)[0]) setTimeout(hear, 0, `\n${last}`)
   // Browsers throw away a page that they have kept as it was when it hears something.
   else if (mergeMarks(last, first) !== last) tell('', first)
 
@@ -105,7 +106,7 @@ export function createSessionNews({
 
   return {
     marks: allMarks,
-    first: ofPage(marks),
+    first: ofPage(latest),
     get ofPage() {
       const all = ofPage(allMarks())
       const named = textOf(all, (_, users) => users !== '')
