@@ -40,6 +40,12 @@ describe('the next user does not get what the browser restores:', () => {
     await untilAlive(page)
     await heading(page, 'Comment of bob')
     await expect.poll(() => texts(page)).toEqual(EMPTY)
+    await expect.poll(() => page.getByTestId('first').textContent()).toBe('')
+    // What was taken back is not taken from what comes next.
+    await page.getByLabel('note').fill('mine')
+    await page.getByRole('button', { name: 'Like' }).click()
+    await page.getByTestId('likes').filter({ hasText: 'bob' }).waitFor()
+    expect(await page.getByLabel('note').inputValue()).toBe('mine')
   })
 
   browserTest('what was chosen, in any document with which the entry comes back', async ({ open }) => {
@@ -263,6 +269,46 @@ describe('a form of saved data', () => {
     await expect.poll(() => fields(page)).toEqual(OF_BOB)
     expect(await savedByBob(other)).not.toMatch(/bob|nobody/)
   })
+})
+
+browserTest('what the next user types stays when a slow picture has loaded', async ({ open }) => {
+  const page = await open({ allow: [...REFUSED.allow, statusComplaint(404)] })
+  await openComment(page, '/stored/public', 'ann')
+  const picture = await hold(page, /slow\.png/)
+  await page.addInitScript(() => (new Image().src = '/slow.png'))
+  await page.goto('/stored/public', { waitUntil: 'domcontentloaded' })
+  await untilAlive(page)
+  await signOutElsewhere(page, '/stored/public')
+  await heading(page, 'Comment of nobody')
+  await write(page)
+  const shown = page.evaluate(() => new Promise((done) => addEventListener('pageshow', () => setTimeout(done, 500))))
+  picture.release()
+  await shown
+  expect(await texts(page)).toEqual(['half a thought', 'a secret note', '', 'hunter2'])
+})
+
+browserTest('a field that shows its default in other characters has no input of its own', async ({ open }) => {
+  const page = await open(REFUSED)
+  await openComment(page, '/stored/comment', 'ann')
+  const saved = (one: Page) => one.getByTestId('saved')
+  const change = async (one: Page, plan: string) => {
+    const former = await saved(one).innerText()
+    await one.getByLabel('plan').selectOption(plan)
+    await expect.poll(() => saved(one).innerText()).not.toBe(former)
+  }
+  await visit(page, '/profile')
+  await change(page, 'none')
+  await change(page, 'gold')
+  await visit(page, '/profile')
+  expect(await page.getByLabel('log').inputValue()).toContain('\n')
+  await page.getByRole('link', { name: 'Home' }).click()
+  await page.getByRole('heading', { name: 'Home' }).waitFor()
+  const other = await otherTab(page, '/profile')
+  await change(other, 'none')
+  const now = (await saved(other).innerText()).replaceAll(', ', '\n')
+  await page.goBack()
+  await heading(page, 'Profile of ann')
+  await expect.poll(() => page.getByLabel('log').inputValue()).toBe(now)
 })
 
 for (const wasTouched of [true, false]) {

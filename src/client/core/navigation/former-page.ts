@@ -22,10 +22,10 @@ export function createFormerPage(
     listeners.unasked = true
     startAgain()
   })
-  /** At once, with the data that is there: a component shows and sends what it holds until then. */
-  function startAgain(): void {
+  /** At once, with the data that is there: a component shows and sends what it holds until then. @param isOfNext this is the next user's data. */
+  function startAgain(isOfNext?: boolean): void {
     const { given, screen } = state
-    state.former = given.view
+    if (!isOfNext) state.former = given.view
     // A boundary that starts again would show its page in place of the fallback.
     if (given.fallback) return
     state.owner = (state.owner ?? 0) + 1
@@ -35,7 +35,7 @@ export function createFormerPage(
     visit = undefined
     listeners.unasked = false
   }
-  document.addEventListener('millrace:emptied', startAgain)
+  document.addEventListener('millrace:emptied', ({ detail: isOfNext }: CustomEventInit) => startAgain(isOfNext))
   document.addEventListener('millrace:back', () => {
     state.former = undefined
     over()

@@ -47,8 +47,8 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
       focused = document.activeElement
       forms.leaving()
     },
-    startedAgain() {
-      document.dispatchEvent(new Event('millrace:started-again'))
+    startedAgain(isLoaded) {
+      document.dispatchEvent(new CustomEvent('millrace:started-again', { detail: isLoaded }))
       announcePage(document, null)
     },
     arrived(screen) {

@@ -150,7 +150,7 @@ function arrive(
     effects.arrived(shown)
     if (runningNavigation(state.navigation)?.target.id === visit) run.end('commit', page.failure)
   } else if (shown.fallback !== former.fallback || shown.view.outcome !== former.view.outcome) effects.arrived(shown)
-  if (shown.owner !== former.owner) effects.startedAgain()
+  if (shown.owner !== former.owner) effects.startedAgain(!state.former)
 }
 
 /** Whether React would render the same: equal objects mean that nothing has changed on the server. */

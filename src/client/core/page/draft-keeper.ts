@@ -112,6 +112,9 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
 /** Takes a former user's page away from whoever comes back to it, where the browser has kept it as it was. */
 function followOwners(window: Window, entries: DraftEntries, { owners, page, inherit }: Ownership): void {
   entries.read(inherit)
+  window.document.addEventListener('millrace:started-again', ({ detail: isLoaded }: CustomEventInit) => {
+    if (isLoaded) page.isFormer = false
+  })
   window.addEventListener('pagehide', () => {
     entries.write(owners)
     // The browser paints it before scripts run.
@@ -120,7 +123,7 @@ function followOwners(window: Window, entries: DraftEntries, { owners, page, inh
   window.addEventListener('pageshow', ({ persisted }) => {
     // The session may have changed on later pages of this tab.
     if (persisted) entries.read(inherit)
-    if (page.isFormer) window.location.reload()
+    if (persisted && page.isFormer) window.location.reload()
   })
 }
 

@@ -12,6 +12,9 @@ export type Drafts = Map<string, Draft>
 /** A set of controls. */
 export type Controls = WeakSet<EventTarget>
 
+/** Input of controls. */
+export type Shown = WeakMap<Control, Draft>
+
 /** Controls whose input was taken back, with what they had and have. */
 export type Emptied = Map<Control, readonly [former: Draft, now: Draft]>
 
@@ -76,6 +79,7 @@ const SEARCH = ' get'
 const MAX_LENGTH = 65_536 // characters of the drafts of one page; nobody types more into a form
 const NOT_TYPED = /^(?:password|file|hidden|submit|button|reset|image)$/
 const NOT_KEPT = /\b(?:off\b|cc-|one-time-code|(?:current|new)-password)/i
+const SHOWN_BY = ['type', 'min', 'max', 'step', 'multiple'] // how a browser shows the default of a field
 const SECRET_NAME = /passw|passphrase/i // "show password" makes it a text field
 
 /**
@@ -84,25 +88,33 @@ const SECRET_NAME = /passw|passphrase/i // "show password" makes it a text field
  * @param drafts of controls that have not appeared yet.
  * @param kind of the fallback on screen; empty for a page.
  * @param controls `typed`: frameworks also write the value into the default, so that a comparison alone finds nothing.
- * `foreign`: not to be added before the visitor types in them.
+ * `foreign`: not to be added before the visitor types in them. `untouched`: not to be added while they have that input.
  */
 export function readDrafts(
   document: Document,
   drafts: Drafts,
   kind: string,
-  { typed, foreign }: Readonly<Record<'typed' | 'foreign', Controls>>,
+  { typed, foreign, untouched }: Readonly<Record<'typed' | 'foreign', Controls>> & { readonly untouched: Shown },
 ): void {
   const controls = controlsOf(document, kind)
   for (const [address] of controls) drafts.delete(address)
   let room = MAX_LENGTH
   for (const [address, value] of drafts) room -= address.length + String(value).length
   for (const [address, control] of controls) {
-    if (!typed.has(control) && (foreign.has(control) || !isDirty(control))) continue
     const value = valueOf(control)
+    const isOwn = !foreign.has(control) && isDirty(control) && !isSame(value, untouched.get(control))
+    if (!typed.has(control) && !isOwn) continue
     const length = address.length + String(value).length
     if (length > room) continue
     room -= length
     drafts.set(address, value)
+  }
+}
+
+/** Notes what controls show that have no input. */
+export function noteUntouched(document: Document, typed: Controls, untouched: Shown): void {
+  for (const control of document.querySelectorAll<Control>(CONTROLS)) {
+    if (!typed.has(control) && !isDirty(control)) untouched.set(control, valueOf(control))
   }
 }
 
@@ -230,7 +242,7 @@ function isCheckable(control: Control): control is HTMLInputElement {
 
 function isDirty(control: Control): boolean {
   if (isCheckable(control)) return control.checked !== control.defaultChecked
-  if (!('options' in control)) return control.value !== control.defaultValue
+  if (!('options' in control)) return control.value !== control.defaultValue && control.value !== shownDefault(control)
   const options = [...control.options]
   // Without any default, a single-line list shows its first option.
   const first = control.type === 'select-one' && !options.some(({ defaultSelected }) => defaultSelected)
@@ -239,12 +251,23 @@ function isDirty(control: Control): boolean {
   )
 }
 
+/** The default as a browser shows it: other line breaks, a number, the middle of a range. */
+function shownDefault(control: HTMLInputElement | HTMLTextAreaElement): string {
+  const blank = control.ownerDocument.createElement(control.localName) as typeof control
+  for (const name of SHOWN_BY) {
+    const value = control.getAttribute(name)
+    if (value !== null) blank.setAttribute(name, value)
+  }
+  blank.defaultValue = control.defaultValue
+  return blank.value
+}
+
 function valueOf(control: Control): Draft {
   if (isCheckable(control)) return control.checked
   return 'options' in control ? [...control.selectedOptions].map(({ value }) => value) : control.value
 }
 
-function isSame(one: Draft, other: Draft): boolean {
+function isSame(one: Draft, other: Draft | undefined): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 

@@ -18,7 +18,11 @@ export function createFormerInput({ document, navigator }: Window, typed: Contro
 
   function takeBack(taken: Parameters<typeof disown>[2]): void {
     isTaken ||= taken !== 'nothing'
-    controls = disown(document, typed, isTaken && isUntouched() ? 'restored' : taken, emptied)
+    const by = isTaken && isUntouched() ? 'restored' : taken
+    controls = disown(document, typed, by, emptied)
+    // Components may have read it when they were made, or heard of it.
+    if (by === 'restored' && emptied.size > 0)
+      document.dispatchEvent(new CustomEvent('millrace:emptied', { detail: true }))
   }
 
   const on = (type: string, hear: (target: EventTarget) => unknown): void =>

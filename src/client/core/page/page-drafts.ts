@@ -1,5 +1,14 @@
 import type { DraftEntries, KeptDrafts } from './draft-entries.ts'
-import { isForSearch, readDrafts, restoreDrafts, type Controls, type DraftKeeperParts, type Drafts } from './drafts.ts'
+import {
+  isForSearch,
+  noteUntouched,
+  readDrafts,
+  restoreDrafts,
+  type Controls,
+  type DraftKeeperParts,
+  type Drafts,
+  type Shown,
+} from './drafts.ts'
 
 /** Input on the page on screen. */
 export interface PageDrafts {
@@ -26,10 +35,13 @@ export function createPageDrafts(
   let pending: Drafts = new Map()
   let shown = ''
   let isRestored = false
+  /** What the server has made of them, which stays when the page gets other data: React does not change it. */
+  const untouched: Shown = new WeakMap()
   const observer = new window.MutationObserver(restore)
 
   function restore(): void {
     restoreDrafts(document, pending, page.kind, isRestored ? typed : undefined)
+    noteUntouched(document, typed, untouched)
     isRestored = true
     observe()
   }
@@ -44,7 +56,7 @@ export function createPageDrafts(
       // Saved input that is not restored yet is more valuable than input typed since.
       if (!isThere) return
       const drafts = new Map(pending)
-      readDrafts(document, drafts, page.kind, { typed, foreign: former.controls })
+      readDrafts(document, drafts, page.kind, { typed, foreign: former.controls, untouched })
       entries.put(key(), { pathname: pathname(), isTaken, drafts: [...drafts] })
     },
     show(isTraversal) {
