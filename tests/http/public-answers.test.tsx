@@ -8,6 +8,12 @@ import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 const SENT = { Cookie: 'theme=dark', Authorization: 'Bearer x', Accept: 'text/html', 'X-Api-Key': 'x' }
 const PUBLIC = 'public, max-age=0, s-maxage=60'
 
+/** What the client of the tests knows besides its types. */
+interface Sent {
+  readonly headers: Readonly<Record<string, string>>
+  readonly res: { readonly rawHeaders: readonly string[] }
+}
+
 interface Options {
   /** What the layout's loader, or the handler, reads. */
   readonly read: (context: LoaderArgs['context'], request: Request) => unknown
@@ -44,11 +50,19 @@ function publicApp({ read, vary }: Options) {
           },
         }),
       },
+      '/given': {
+        handler: moduleOf({
+          GET: ({ context, request: asked }: HandlerArgs) => {
+            share(context.headers)
+            return Response.json(read(context, asked) ?? 'nobody')
+          },
+        }),
+      },
     } as never,
   }).app
 }
 
-const PATHS = ['/rates', `${ROUTE_DATA_PREFIX}/rates`, '/handled'] as const
+const PATHS = ['/rates', `${ROUTE_DATA_PREFIX}/rates`, '/handled', '/given'] as const
 
 describe.each([...PATHS, '/ruled'])('%s', (path) => {
   const theme: Options['read'] = (context) => context.cookie('theme')
@@ -146,7 +160,32 @@ test.each(PATHS)('%s is public by what its author says it depends on', async (pa
     const { headers } = await request(publicApp({ read, vary })).get(path).set(SENT).expect(200)
     expect([vary, headers['cache-control']]).toEqual([vary, expect.stringMatching(caching)])
     expect(headers['vary']?.match(/cookie/gi)?.length ?? 0).toBeLessThan(2)
+    expect(headers['vary']?.split(', ')).toEqual(expect.arrayContaining(vary.split(', ')))
   }
+})
+
+test.each(PATHS)('%s has one Vary, also for caches that read only one', async (path) => {
+  const app = publicApp({ read: (_context, asked) => asked.headers.get('x-lang'), vary: 'Cookie' })
+  const { headers, res } = (await request(app).get(path).set('Accept-Encoding', 'br').expect(200)) as unknown as Sent
+  expect(res.rawHeaders.filter((name) => name.toLowerCase() === 'vary')).toHaveLength(1)
+  for (const name of ['Accept-Encoding', 'Cookie', 'x-lang']) expect(headers['vary']).toContain(name)
+})
+
+test('what a handler calls private by context.headers, no rule makes public', async () => {
+  const app = tinyApp({
+    rules: { headers: [{ source: '/own', headers: [{ key: 'Cache-Control', value: PUBLIC }] }] },
+    routes: {
+      '/own': {
+        handler: moduleOf({
+          GET: ({ context }: HandlerArgs) => {
+            context.headers.set('Cache-Control', 'private, max-age=60')
+            return new Response('own')
+          },
+        }),
+      },
+    } as never,
+  }).app
+  expect((await request(app).get('/own').expect(200)).headers['cache-control']).toBe('private, max-age=60')
 })
 
 describe('a stream that reads something of the visitor after a head for all', () => {

@@ -14,3 +14,13 @@ export function namesHeader(vary: string, header: string): boolean {
 export function namesVisitor(vary: string): boolean {
   return namesOf(vary).some((name) => OF_VISITOR.test(name))
 }
+
+/** In one line: some caches read only one. */
+export function joinVary(...lists: readonly string[]): string {
+  const names = new Map<string, string>()
+  for (const name of lists.flatMap((list) => list.split(','))) {
+    const lower = name.trim().toLowerCase()
+    if (lower !== '' && !names.has(lower)) names.set(lower, name.trim())
+  }
+  return [...names.values()].join(', ')
+}

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestContext } from '../context.ts'
 import { mayBeShared } from '../../http/cache-control.ts'
 import type { HeaderList } from '../../http/header-list.ts'
-import { namesHeader } from '../../http/vary.ts'
+import { joinVary, namesHeader } from '../../http/vary.ts'
 
 /**
  * What the answer depends on, beyond its URL: always the encoding, what a loader declares, and the headers that were read.
@@ -26,13 +26,10 @@ export function unnamedReads({ audience }: RequestContext, caching: string, vary
   return names.filter((name) => !namesHeader(vary, name.toLowerCase()))
 }
 
-/** Adds header names to `Vary`, in one line: some caches read only one. */
+/** Adds header names to `Vary`. */
 export function addVary(res: ServerResponse, names: string): void {
-  const given = res.getHeader('vary')
-  const listed = given === undefined ? '' : [given].flat().join(', ')
-  const known = new Set(listed.split(',').map((name) => name.trim().toLowerCase()))
-  const added = names.split(',').flatMap((name) => (known.has(name.trim().toLowerCase()) ? [] : name.trim()))
-  if (added.length > 0) res.setHeader('Vary', [...(listed === '' ? [] : [listed]), ...added].join(', '))
+  const all = joinVary(...[res.getHeader('vary') ?? ''].flat().map(String), names)
+  if (all !== '') res.setHeader('Vary', all)
 }
 
 /** Whether a loader, middleware or a rule sets a cookie: then the answer belongs to one visitor. */
@@ -85,7 +82,7 @@ export function serverTiming(last: 'shell' | 'head', { record }: RequestContext)
   return `${text}${last};dur=${headMs.toFixed(1)}`
 }
 
-/** Adds headers that loaders have set, except those that the runtime controls. */
+/** Adds headers that loaders have set, except those that the runtime controls. `Vary` is added with the names of the runtime. */
 export function addGivenHeaders(headers: HeaderList, context: RequestContext): void {
   const given = context.givenHeaders
   if (given === undefined) return

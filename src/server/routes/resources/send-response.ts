@@ -42,7 +42,7 @@ export async function sendResponse(
   // Clients would take what follows for the next answer.
   const isOtherLength = isDecoded || (bodiless && req.method !== 'HEAD' && response.status !== 304)
   for (const [name, value] of response.headers) {
-    if (CONNECTION_HEADERS.has(name) || name === 'cache-control') continue
+    if (CONNECTION_HEADERS.has(name) || name === 'cache-control' || name === 'vary') continue
     if ((isOtherLength && name === 'content-length') || (isDecoded && name === 'content-encoding')) continue
     headers.push(name, name === 'content-type' ? oneType(value) : value)
   }
@@ -51,12 +51,11 @@ export async function sendResponse(
     (isDecoded || !response.headers.has('content-encoding')) &&
     !/\bno-transform\b/i.test(response.headers.get('cache-control') ?? '')
   const encoding = compressible ? takeStreamEncoding(context) : undefined
-  if (compressible) headers.push('Vary', 'Accept-Encoding')
   if (encoding !== undefined) {
     headers.push('Content-Encoding', encoding.encoding)
     dropHeader(headers, 'content-length')
   }
-  headers.push(...resourceCaching(response, context))
+  headers.push(...resourceCaching(response, context, compressible ? 'Accept-Encoding' : ''))
   addGivenHeaders(headers, context)
   // The handler may still read the body, or never: after the answer it would be too late to set this.
   if (outlastsAnswer(req)) res.shouldKeepAlive = false
