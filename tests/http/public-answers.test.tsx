@@ -5,7 +5,13 @@ import type { HandlerArgs, LoaderArgs } from '../../src/server/api/loader-types.
 import { ROUTE_DATA_PREFIX } from '../../src/shared/protocol/route-data.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
-const SENT = { Cookie: 'theme=dark', Authorization: 'Bearer x', Accept: 'text/html', 'X-Api-Key': 'x' }
+const SENT = {
+  Cookie: 'theme=dark',
+  Authorization: 'Bearer x',
+  Accept: 'text/html',
+  'X-Api-Key': 'x',
+  'Sec-Purpose': 'prefetch',
+}
 const PUBLIC = 'public, max-age=0, s-maxage=60'
 
 /** What the client of the tests knows besides its types. */
@@ -190,9 +196,12 @@ test('what a handler calls private by context.headers, no rule makes public', as
 
 describe('a stream that reads something of the visitor after a head for all', () => {
   /** Writes something, waits for the head to be sent, and writes what it then reads. */
-  const lateApp = (read: Options['read'], vary?: string) => {
+  const lateApp = (read: Options['read'], vary?: string, isRuled = false) => {
     let hasBegun: () => boolean = () => false
+    const caching = { 'Cache-Control': PUBLIC }
+    const ruled = Object.entries(caching).map(([key, value]) => ({ key, value }))
     return tinyApp({
+      rules: { headers: isRuled ? [{ source: '/late', headers: ruled }] : [] },
       middleware: [(_req, res, next) => ((hasBegun = () => res.headersSent), next())],
       routes: {
         '/late': {
@@ -204,7 +213,7 @@ describe('a stream that reads something of the visitor after a head for all', ()
                 to.enqueue(new TextEncoder().encode(`read ${JSON.stringify(read(context, asked))}`))
                 to.close()
               }
-              const headers = { 'Cache-Control': PUBLIC, ...(vary === undefined ? {} : { Vary: vary }) }
+              const headers = { ...(isRuled ? {} : caching), ...(vary === undefined ? {} : { Vary: vary }) }
               return new Response(new ReadableStream({ pull }), { headers })
             },
           }),
@@ -222,6 +231,7 @@ describe('a stream that reads something of the visitor after a head for all', ()
     ['The header cookie', (_context, { headers }) => headers.forEach(() => undefined), 'Cookie, Authorization'],
     ['The header x-api-key', (_context, asked) => asked.headers.get('X-Api-Key'), 'X-Api-Key'],
     ['context.locals', ({ locals }) => Object.keys(locals), 'X-Tenant'],
+    ['context.prefetch', ({ prefetch }) => prefetch, 'Purpose, Sec-Purpose'],
   ] as const satisfies readonly [string, Options['read'], string][]
 
   test.for(READS)('is cut off: %s', async ([what, read]) => {
@@ -233,6 +243,15 @@ describe('a stream that reads something of the visitor after a head for all', ()
   test.for(READS)('is not, where its head names what it depends on: %s', async ([, read, vary]) => {
     const { text, headers } = await request(lateApp(read, vary).app).get('/late').set(SENT).expect(200)
     expect([text, headers['cache-control']]).toEqual([expect.stringContaining('read '), PUBLIC])
+  })
+
+  test('is cut off where a rule made it public and it reads the address, which its author may', async () => {
+    const read: Options['read'] = ({ address }) => address
+    await expect(request(lateApp(read, undefined, true).app).get('/late')).rejects.toThrow(/aborted|hang up|reset/)
+    for (const app of [lateApp(read).app, lateApp(read, 'X-Tenant', true).app]) {
+      const { text, headers } = await request(app).get('/late').expect(200)
+      expect([text, headers['cache-control']]).toEqual([expect.stringContaining('read '), PUBLIC])
+    }
   })
 
   test('is not for a visitor who has no cookie', async () => {

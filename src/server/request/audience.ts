@@ -37,6 +37,8 @@ export class Audience {
 
   /** The `Vary` of a head that is sent and lets caches give the answer to others; `undefined` for any other answer. */
   sharedBy: string | undefined = undefined
+  /** Whether only a rule or middleware wants the answer of a handler shared: they do not know what it reads. */
+  isRuled = false
 
   /** Those that functions `visitor` get because they are opened before these run; by kind. */
   openedAhead: ReadonlyMap<object, Promise<unknown>> | undefined = undefined

@@ -22,6 +22,8 @@ import { SharedReads } from './shared-reads.ts'
 import { namesHeader, namesVisitor } from '../http/vary.ts'
 import { AnswerHeaders, refuseLateVisitor, type CarryingAnswer } from './late-changes.ts'
 
+const PURPOSES = ['Purpose', 'Sec-Purpose']
+
 /** What a loader context uses of its request. */
 interface LoaderRequest {
   readonly req: IncomingMessage
@@ -42,7 +44,14 @@ interface LoaderRequest {
   }
   readonly audience: Pick<
     Audience,
-    'hasLookedForSession' | 'hasOwnCookie' | 'sharedBy' | 'noteOpening' | 'noteSession' | 'ofAddress' | 'ofLocals'
+    | 'hasLookedForSession'
+    | 'hasOwnCookie'
+    | 'isRuled'
+    | 'sharedBy'
+    | 'noteOpening'
+    | 'noteSession'
+    | 'ofAddress'
+    | 'ofLocals'
   >
   /** Called with a name when the visitor's data is read. */
   readVisitor(what: string): void
@@ -107,7 +116,9 @@ export class RequestLoaderContext implements LoaderContext {
   get prefetch(): boolean {
     this.#lookAtVisitor('context.prefetch', 'prefetch')
     const { res, prefetch } = this.#request
-    if (!res.headersSent) this.headers.append('Vary', 'Purpose, Sec-Purpose')
+    const isNamed = (vary: string): boolean => PURPOSES.every((name) => namesHeader(vary, name.toLowerCase()))
+    if (prefetch) refuseLateVisitor(this.#request, 'context.prefetch', isNamed)
+    if (!res.headersSent) this.headers.append('Vary', PURPOSES.join(', '))
     return prefetch
   }
 
@@ -123,7 +134,9 @@ export class RequestLoaderContext implements LoaderContext {
 
   get address(): string {
     this.#lookAtVisitor('context.address', 'address')
-    this.#request.audience.ofAddress = true
+    const { audience } = this.#request
+    if (audience.isRuled) refuseLateVisitor(this.#request, 'context.address', namesVisitor)
+    audience.ofAddress = true
     return this.#request.clientAddress.address
   }
 

@@ -23,8 +23,9 @@ export function resourceCaching(
   const [responseVary, givenVary] = [headers.get('vary') ?? '', givenHeaders?.get('vary') ?? '']
   // That of an answer that `fetch` has got means another server.
   const declared = joinVary(url === '' ? responseVary : '', givenVary)
-  const isRuled = own === undefined || !mayBeShared(own)
-  const guarded = isForOne(context.audience, declared, isRuled)
+  const { audience } = context
+  audience.isRuled = own === undefined || !mayBeShared(own)
+  const guarded = isForOne(audience, declared, audience.isRuled)
   const { value } = cachingOf({ status, wanted, byDefault: PRIVATE, setsCookie: isPersonal, guarded })
   const vary = joinVary(chosenBy, responseVary, givenVary, ...unnamedReads(context, value, declared))
   return ['Cache-Control', value, ...(vary === '' ? [] : ['Vary', vary])]
