@@ -4,11 +4,13 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
+import { actionId } from '../../src/server/routes/actions/action-id.ts'
 import { defineStoredSession } from '../../src/server/secrets/define-stored-session.ts'
 import { redirect } from '../../src/shared/control-flow.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 
 const MODULE = 'actions.server.ts'
+const [FIRST, SECOND] = ['4294967295-1234567890-1234567-1111111', '4294967295-1234567890-1234567-2222222']
 
 /** A site whose forms change the session, and whose page shows it. */
 function site() {
@@ -76,9 +78,18 @@ function site() {
       return { status: answer.status, cookie: set.split(';')[0] ?? '' }
     }
   }
+  /** Signs in as the router does. @returns the cookie. */
+  async function call(user: string, key: string, cookie = ''): Promise<string> {
+    const answer = await request(app)
+      .post(`/_m/data/?_action=${actionId(MODULE, 'signIn')}`)
+      .set({ 'X-Millrace-Build': 'development', 'X-Millrace-Once': key, Cookie: cookie })
+      .send({ input: { user } })
+    expect(answer.status).toBe(200)
+    return (answer.headers['set-cookie']?.[0] ?? '').split(';')[0] ?? ''
+  }
   const userOf = async (cookie: string) =>
     /<h1>(.*?)<\/h1>/.exec((await request(app).get('/me').set('Cookie', cookie)).text)?.[1]
-  return { runs, openDocument, userOf }
+  return { runs, openDocument, call, userOf }
 }
 
 test('while the session lasts, it gets the same session, and ran once', async () => {
@@ -145,4 +156,30 @@ test('with and without the cookie of the session that is over, it runs once more
   )('out', cookie)
   const answers = [await send('in', cookie, { user: 'ann' }), await send('in', '', { user: 'ann' })]
   expect([runs.signIn, answers[0]?.cookie]).toEqual([2, answers[1]?.cookie])
+})
+
+test('repeated by the router, it signs in nobody over a session that has begun since', async () => {
+  for (const hasArrived of [false, true]) {
+    const { runs, call, userOf } = site()
+    const ann = await call('ann', FIRST)
+    const bob = await call('bob', SECOND, hasArrived ? ann : '')
+    expect([await call('ann', FIRST, bob), await call('ann', FIRST, `${bob}; AWSALB=2`)]).toEqual(['', ''])
+    expect([await userOf(bob), runs.signIn]).toEqual(['bob', 2])
+  }
+})
+
+test('repeated by the router, it gets its session where the former one is over, or another one has ended', async () => {
+  const { runs, openDocument, call, userOf } = site()
+  const former = await call('bob', SECOND)
+  const ann = await call('ann', FIRST, former)
+  expect([await userOf(former), await call('ann', FIRST, former), await call('ann', FIRST, ann)]).toEqual([
+    'nobody',
+    ann,
+    ann,
+  ])
+  const other = await call('eve', `${SECOND}1`)
+  await (
+    await openDocument()
+  )('out', other)
+  expect([await call('ann', FIRST, other), runs.signIn]).toEqual([ann, 3])
 })

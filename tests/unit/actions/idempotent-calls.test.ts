@@ -73,6 +73,24 @@ describe('a call with the key of another one', () => {
     expect(one.runs).toBe(1)
   })
 
+  test('gets no cookie that something else has written while it waited', async () => {
+    const { run } = processOf(sharedStore().store)
+    const contexts = ['', 'basket=of-another-tab', ''].map((cookie) => {
+      const own = context()
+      return { ...own, req: { headers: { cookie } } }
+    })
+    const { promise, resolve } = Promise.withResolvers<FinishedCall>()
+    const [first] = contexts
+    const work = async () => {
+      first?.headers.append('Set-Cookie', 'basket=own')
+      return promise
+    }
+    const calls = contexts.map((own) => run(work, own as never))
+    resolve(value('put'))
+    await Promise.all(calls)
+    expect(contexts.map(({ headers }) => headers.getSetCookie())).toEqual([['basket=own'], [], ['basket=own']])
+  })
+
   test('is not run while another process works on it', async () => {
     const { store } = sharedStore()
     const { promise, resolve } = Promise.withResolvers<FinishedCall>()

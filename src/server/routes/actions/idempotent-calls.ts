@@ -10,7 +10,7 @@ import type { SessionStore } from '../../stores/session-store.ts'
 import type { IdempotencyKey } from './idempotency-key.ts'
 import type { ActionOutcome, FinishedCall } from './run-action.ts'
 import { openOutcome, sealOutcome, storedName } from './sealed-outcome.ts'
-import { rewrittenSince, writtenCookies, type WrittenCookies } from './written-cookies.ts'
+import { rewrittenSince, valueIn, writtenCookies, type WrittenCookies } from './written-cookies.ts'
 
 /** Runs each call at most once in the lifetime of the store's entries. */
 export interface IdempotentCalls {
@@ -18,7 +18,8 @@ export interface IdempotentCalls {
    * @param key equal for a call and its repetitions.
    * @returns the outcome of the first call of this key, even if another process ran it; `'running'` while another
    * process runs it, or after one died while running it: whether it took effect is unknown, so it does not run again.
-   * A call that has started a session runs again once that session has ended.
+   * A call that has started a session runs again once that session has ended, unless somebody has signed in since: then
+   * the outcome comes without its cookies.
    * @throws {UnavailableError} if it has started a session, and the store of sessions cannot be read.
    */
   run(
@@ -28,20 +29,24 @@ export interface IdempotentCalls {
   ): Promise<FinishedCall | 'running'>
 }
 
+/** What a call has set. */
+interface SetHeaders {
+  /** Response headers that the handler has set. */
+  readonly headers: readonly (readonly [string, string])[]
+  /** Of the cookies among them; absent without any. */
+  readonly cookies?: WrittenCookies
+  /** Ids of the sessions on the server whose cookies are among them; absent without any. */
+  readonly sessions?: readonly string[]
+}
+
 /** The stored outcome of a call. */
-interface KeptCall {
+interface KeptCall extends SetHeaders {
   /** Value stream of the handler's result. */
   readonly value?: string
   readonly kind: 'value' | 'thrown'
   /** Digest of control flow. */
   readonly signal?: string
   readonly revalidate: readonly string[]
-  /** Response headers that the handler has set. */
-  readonly headers: readonly (readonly [string, string])[]
-  /** Of the other cookies among them; absent without any. */
-  readonly cookies?: WrittenCookies
-  /** Ids of the sessions on the server whose cookies are among them; absent without any. */
-  readonly sessions?: readonly string[]
 }
 
 /** Of one call whose sessions have ended. Further repetitions run without being recognized. */
@@ -79,17 +84,36 @@ export function createIdempotentCalls(
       if (text === undefined) return 'running'
       const kept = JSON.parse(text) as KeptCall
       const states = await Promise.all((kept.sessions ?? []).map((id) => services.sessions.stateOf(id, now())))
+      const replaced = await replacedCookies(kept, context)
       const over = kept.sessions?.find((_, at) => states[at] === 'ended')
-      if (over === undefined) {
+      if (over === undefined || replaced.hasSignedIn) {
         await turn(context)
-        const current = withoutCookies(kept, (_, at) => states[at] === 'rotated')
-        return restore(withoutRewritten(current, context), context)
+        const current = withoutSessions(kept, (_, at) => states[at] !== 'kept')
+        return restore(kept, withoutCookies(current, replaced.names), context)
       }
       // Whoever signs out, and in again by the same form, wants a new session: the cookie of the former one opens nothing.
       // One run for all repetitions, with and without that cookie. Only who has the outcome knows the session.
       sent = `${key.content} ${over}`
     }
     return work()
+  }
+
+  /**
+   * Names of the cookies that another call, or tab, has written since a call has set them, such as that of a basket. That of
+   * a session on the server only if it opens one.
+   */
+  async function replacedCookies({ cookies = {}, headers, sessions = [] }: SetHeaders, { req }: RequestContext) {
+    const { cookie } = req.headers
+    const names: string[] = []
+    let hasSignedIn = false
+    for (const name of rewrittenSince(cookies, cookie)) {
+      const isSession = headers.some(([, line]) => line.startsWith(`${name}=`) && sessions.includes(sessionOf(line)))
+      const id = storedSessionId(name, valueIn(cookie, name))
+      if (isSession && (await services.sessions.stateOf(id, now())) === 'ended') continue
+      names.push(name)
+      hasSignedIn ||= isSession
+    }
+    return { names, hasSignedIn }
   }
 
   async function runNew(key: IdempotencyKey, work: () => Promise<FinishedCall>, context: RequestContext) {
@@ -123,7 +147,8 @@ export function createIdempotentCalls(
       if (known !== undefined) {
         const call = await known.call
         await turn(context)
-        append(known.context.givenHeaders ?? [], context)
+        const set = setHeaders(known.context)
+        append(withoutCookies(set.headers, (await replacedCookies(set, context)).names), context)
         return call
       }
       // Registered before the store is asked, which may take a while.
@@ -153,22 +178,23 @@ async function settle<Result>(context: RequestContext, work: () => Promise<Resul
 
 /** `undefined` for a failure, shown as a state or not, and for a refused input: they may be retried. */
 async function keep({ outcome, revalidate }: FinishedCall, context: RequestContext): Promise<KeptCall | undefined> {
-  const sessions = startedSessions(context)
-  const setCookies = context.givenHeaders?.getSetCookie() ?? []
-  // A session on the server is looked up there.
-  const own = setCookies.filter((line) => !sessions.includes(sessionOf(line)))
-  const common = {
-    revalidate,
-    headers: [...(context.givenHeaders ?? [])],
-    ...(own.length > 0 && { cookies: writtenCookies(own, context.req.headers.cookie) }),
-    ...(sessions.length > 0 && { sessions }),
-  }
+  const common = { revalidate, ...setHeaders(context) }
   if (outcome.kind === 'thrown') {
     const signal = controlFlowDigest(outcome.thrown)
     return signal === undefined ? undefined : { kind: 'thrown', signal, ...common }
   }
   if (outcome.kind !== 'value') return undefined
   return { kind: 'value', value: await textOf(outcome.value), ...common }
+}
+
+function setHeaders(context: RequestContext): SetHeaders {
+  const sessions = startedSessions(context)
+  const setCookies = context.givenHeaders?.getSetCookie() ?? []
+  return {
+    headers: [...(context.givenHeaders ?? [])],
+    ...(setCookies.length > 0 && { cookies: writtenCookies(setCookies, context.req.headers.cookie) }),
+    ...(sessions.length > 0 && { sessions }),
+  }
 }
 
 /** Ids of the sessions whose cookies the call has set. */
@@ -179,24 +205,23 @@ function startedSessions({ audience, givenHeaders }: RequestContext): readonly s
   return open.filter((id) => set.includes(id))
 }
 
-async function restore(kept: KeptCall, context: RequestContext): Promise<FinishedCall> {
-  append(kept.headers, context)
+async function restore(kept: KeptCall, headers: SetHeaders['headers'], context: RequestContext): Promise<FinishedCall> {
+  append(headers, context)
   return { outcome: await restoreOutcome(kept), revalidate: kept.revalidate }
 }
 
 /** Without the cookies of some sessions: a former id would end the session in its browser. */
-function withoutCookies(kept: KeptCall, isFormer: (id: string, at: number) => boolean): KeptCall {
-  const former = kept.sessions?.filter(isFormer) ?? []
-  if (former.length === 0) return kept
-  return { ...kept, headers: kept.headers.filter(([, line]) => !former.includes(sessionOf(line))) }
+function withoutSessions(
+  { headers, sessions = [] }: SetHeaders,
+  isFormer: (id: string, at: number) => boolean,
+): SetHeaders['headers'] {
+  const former = sessions.filter(isFormer)
+  return former.length === 0 ? headers : headers.filter(([, line]) => !former.includes(sessionOf(line)))
 }
 
-/** Without the cookies that another call, or tab, has written meanwhile, such as that of a basket. */
-function withoutRewritten(kept: KeptCall, { req }: RequestContext): KeptCall {
-  const names = rewrittenSince(kept.cookies ?? {}, req.headers.cookie)
-  if (names.length === 0) return kept
-  const isRewritten = (line: string): boolean => names.some((name) => line.startsWith(`${name}=`))
-  return { ...kept, headers: kept.headers.filter(([name, line]) => name !== 'set-cookie' || !isRewritten(line)) }
+function withoutCookies(headers: SetHeaders['headers'], names: readonly string[]): SetHeaders['headers'] {
+  if (names.length === 0) return headers
+  return headers.filter(([name, line]) => name !== 'set-cookie' || !names.includes(line.split('=', 1)[0] ?? ''))
 }
 
 /** Id of the session, if the line sets the cookie of one. */

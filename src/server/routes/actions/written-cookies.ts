@@ -24,7 +24,7 @@ export function rewrittenSince(written: WrittenCookies, header: string | undefin
 }
 
 /** As sent; empty without one, as after it was deleted. */
-function valueIn(header: string | undefined, name: string): string {
+export function valueIn(header: string | undefined, name: string): string {
   return parseCookie(header ?? '', { decode: (text) => text })[name] ?? ''
 }
 
