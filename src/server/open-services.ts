@@ -11,10 +11,11 @@ import { ApplicationSecrets } from './secrets/application-secrets.ts'
 import { openSecrets } from './secrets/secrets.ts'
 import { sessionTopic } from './secrets/session-life.ts'
 import { CALLS, createIdempotencyStore, type IdempotencyStore } from './stores/idempotency-store.ts'
+import { createDiskRoom, type DiskRoom } from './stores/disk-room.ts'
 import type { Database } from './stores/open-database.ts'
 import { createCheckpointThread } from './stores/checkpoint-thread.ts'
 import { createRateLimits, LIMITS, type RateLimits } from './stores/rate-limits.ts'
-import { openRedis } from './stores/redis-link.ts'
+import { openRedis, type RedisLink } from './stores/redis-link.ts'
 import { checkRedisMemory } from './stores/redis-memory.ts'
 import { createRedisStore } from './stores/redis-store.ts'
 import { createSessionStore, SESSIONS, type SessionStore } from './stores/session-store.ts'
@@ -31,6 +32,8 @@ import { failClosed } from './request/session-access.ts'
 /** The services, including those that only the runtime uses. */
 export interface Services extends RequestServices {
   readonly inbox: InboxStore | undefined
+  /** Of `dataDir`. */
+  readonly room: DiskRoom
 }
 
 /** Facts about build and process that services use. */
@@ -63,6 +66,17 @@ function checkedLifetime(lifetime: DataLifetime): DataLifetime {
   return lifetime
 }
 
+function openSharedStore(
+  { redisUrl, redisPrefix }: Pick<Config, 'redisUrl' | 'redisPrefix'>,
+  application: string | undefined,
+  log: Logger,
+): RedisLink | undefined {
+  if (redisUrl === '') return undefined
+  const redis = openRedis(redisUrl, log, { application: redisPrefix || application })
+  checkRedisMemory(redis, log)
+  return redis
+}
+
 /** Creates the services of a server. Each file is opened on first use. */
 export function createServices(
   config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl' | 'redisPrefix' | 'renderTimeoutMs'>,
@@ -72,11 +86,7 @@ export function createServices(
 ): Services {
   const dataDir = resolve(config.dataDir)
   const secrets = openSecrets({ secretKeys: config.secretKeys, dataDir }, log, cache.now)
-  const redis =
-    config.redisUrl === ''
-      ? undefined
-      : openRedis(config.redisUrl, log, { application: config.redisPrefix || application })
-  if (redis !== undefined) checkRedisMemory(redis, log)
+  const redis = openSharedStore(config, application, log)
   const opened: {
     database?: Database
     limits?: RateLimits
@@ -88,7 +98,8 @@ export function createServices(
     sessionFile?: Database
     sessions?: SessionStore
   } = {}
-  const database = (): Database => (opened.database ??= openRuntimeDatabase(dataDir))
+  const room = createDiskRoom(dataDir)
+  const database = (): Database => (opened.database ??= room.counting(openRuntimeDatabase(dataDir)))
   const watch = watchSharedStore(log)
 
   function openLimits(): RateLimits {
@@ -98,20 +109,21 @@ export function createServices(
   }
 
   function openIdempotencyStore(): IdempotencyStore {
-    const own = createIdempotencyStore(createSqliteStore(database(), CALLS))
+    const own = createIdempotencyStore(createSqliteStore(database(), CALLS), room)
     const shared = redis && createIdempotencyStore(createRedisStore(redis, CALLS))
     return shared === undefined ? own : sharedIdempotencyStore(shared, own, watch)
   }
 
   function openSessions(): SessionStore {
     if (redis !== undefined) return createSessionStore(createRedisStore(redis, SESSIONS))
-    opened.sessionFile = openSessionDatabase(dataDir)
+    opened.sessionFile = room.counting(openSessionDatabase(dataDir))
     return createSessionStore(createSqliteStore(opened.sessionFile, SESSIONS))
   }
 
   function openInbox(): InboxStore {
     const { wrote } = (opened.checkpoints = createCheckpointThread(reportDatabasePath(dataDir)))
-    return createInbox((opened.reports = openReportDatabase(dataDir)), { mapsFolder, wrote })
+    opened.reports = room.counting(openReportDatabase(dataDir), () => wrote(Infinity))
+    return createInbox(opened.reports, { mapsFolder, wrote })
   }
 
   const data = (): DataCache => (opened.data ??= createDataCache({ ...cache, redis, log }))
@@ -125,6 +137,7 @@ export function createServices(
 
   return {
     dataDir,
+    room,
     dataLifetime: checkedLifetime(dataLifetime),
     secrets,
     sessions,

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
-import { createDiskRoom } from '../stores/disk-room.ts'
+import type { DiskRoom } from '../stores/disk-room.ts'
 import type { RedisLink } from '../stores/redis-link.ts'
 import type { InboxStore } from './inbox/inbox-store.ts'
 import { openDelivery, shareDelivery, SYSTEM_CLOCK, type Outlet } from './delivery/delivery.ts'
@@ -42,6 +42,8 @@ export interface Reports {
 interface ReportServices {
   /** Absolute path of the folder of the embedded stores. */
   readonly dataDir: string
+  /** Of that folder. */
+  readonly room: DiskRoom
   /** `undefined` if a DSN is set. Opened on first use. */
   readonly inbox: InboxStore | undefined
   readonly redis: RedisLink | undefined
@@ -100,13 +102,13 @@ function counted(intake: Intake, counts: Pick<ReportCounts, 'add'>): Intake {
 }
 
 /** The first report or reader opens the store, and the services close it. */
-function openInbox(services: Pick<ReportServices, 'dataDir' | 'inbox'>): Outlet {
-  const room = createDiskRoom(services.dataDir)
+function openInbox(services: Pick<ReportServices, 'inbox' | 'room'>): Outlet {
   return {
     accept(envelope) {
-      const { inbox } = services
-      if (inbox === undefined || room.isScarce) throw new SpoolFullError('disk')
-      return inbox.take(envelope)
+      const { inbox, room } = services
+      const taken = inbox && room.write(envelope.body.length, () => inbox.take(envelope))
+      if (taken === undefined) throw new SpoolFullError('disk')
+      return taken
     },
     flush: () => Promise.resolve(true),
     levels: () => Promise.resolve([]),
@@ -119,12 +121,12 @@ function openInbox(services: Pick<ReportServices, 'dataDir' | 'inbox'>): Outlet 
 function openService(
   dsn: Dsn,
   own: { readonly limits: RateLimitState; readonly counts: ReportCounts; readonly log: Logger },
-  { dataDir, redis }: Pick<ReportServices, 'dataDir' | 'redis'>,
+  { redis, ...place }: Pick<ReportServices, 'dataDir' | 'redis' | 'room'>,
 ): Outlet {
   const upstream = createUpstream(dsn)
   const paced = createPacedUpstream(upstream, { ...SYSTEM_CLOCK, idleShare: createIdleShare() })
   const parts = { destination: hash('sha256', dsnText(dsn), 'hex'), upstream: paced, ...own }
-  const disk = openDelivery(parts, dataDir)
+  const disk = openDelivery(parts, place)
   const outlet = redis === undefined ? disk : shareDelivery(parts, redis, disk)
   return {
     ...outlet,

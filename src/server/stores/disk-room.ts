@@ -1,19 +1,38 @@
 import { statfsSync } from 'node:fs'
+import type { Database } from './open-database.ts'
 
-/** What is left to sessions, limits and the application's own files when reports are refused. */
+/** What is left to sessions, limits and the application's own files when reports and results of calls are refused. */
 export const LEAST_FREE_BYTES = 16_777_216
 /** Of a small disk, that part. */
 const LEAST_FREE_SHARE = 1 / 16
 const CHECK_MS = 250
+/** More than is written between two checks. */
+const PLENTY_BYTES = 134_217_728
+/** Into the log, and by a checkpoint into the file. */
+const TIMES_WRITTEN = 2
+const PAGE_BYTES = 4_096 // SQLite's default
+/** Before, SQLite would run a checkpoint. */
+const FIRST_WITH_NOOP = '3.51'
 
 /** Room on the disk of a folder. */
 export interface DiskRoom {
-  /** Whether so little is left that only what visitors cannot do without is written. */
-  readonly isScarce: boolean
+  /**
+   * Counts what is in the log of a file as well: a checkpoint takes this room again.
+   * @param checkpoint begins one where room is refused: without writes, nothing else would.
+   */
+  counting<File extends LoggedFile>(file: File, checkpoint?: () => void): File
+  /**
+   * Runs work that writes something, unless so little would be left that only what visitors cannot do without is written.
+   * @param bytes about as many as it writes.
+   * @returns `undefined` if it has not run.
+   */
+  write<Result>(bytes: number, work: () => Result | Promise<Result>): Promise<Result> | undefined
 }
 
+type LoggedFile = Pick<Database, 'statement'>
+
 /**
- * Looks at the disk four times a second at most while it has room.
+ * Looks at the disk four times a second at most while it has plenty of room.
  * @param folder absolute path.
  * @param diskOf what the platform says of a folder's disk; for tests.
  */
@@ -22,17 +41,56 @@ export function createDiskRoom(
   diskOf: (folder: string) => DiskBytes | undefined = readDisk,
   now: () => number = () => performance.now(),
 ): DiskRoom {
+  const files: LoggedFile[] = []
+  const checkpoints: (() => void)[] = []
   let checkedAt = Number.NEGATIVE_INFINITY
-  let isScarce = false
+  let left = 0
+  let inProgress = 0
+
+  function look(): number {
+    const disk = diskOf(folder)
+    if (disk === undefined) return Infinity
+    const owed = files.reduce((sum, file) => sum + unwrittenBytes(file), 0)
+    return disk.free - owed - Math.min(LEAST_FREE_BYTES, disk.all * LEAST_FREE_SHARE)
+  }
+
+  async function run<Result>(bytes: number, work: () => Result | Promise<Result>): Promise<Result> {
+    inProgress += bytes
+    try {
+      return await work()
+    } finally {
+      inProgress -= bytes
+    }
+  }
+
   return {
-    get isScarce() {
-      const at = now()
-      if (!isScarce && at - checkedAt < CHECK_MS) return false
-      checkedAt = at
-      const disk = diskOf(folder)
-      isScarce = disk !== undefined && disk.free < Math.min(LEAST_FREE_BYTES, disk.all * LEAST_FREE_SHARE)
-      return isScarce
+    counting(file, checkpoint) {
+      files.push(file)
+      if (checkpoint !== undefined) checkpoints.push(checkpoint)
+      return file
     },
+    write(bytes, work) {
+      const at = now()
+      if (left < PLENTY_BYTES || at - checkedAt >= CHECK_MS) {
+        checkedAt = at
+        left = look()
+      }
+      if (left >= TIMES_WRITTEN * (inProgress + bytes)) return run(bytes, work)
+      for (const checkpoint of checkpoints) checkpoint()
+      return undefined
+    },
+  }
+}
+
+/** Of the log, what no checkpoint has written into the file. */
+function unwrittenBytes(file: LoggedFile): number {
+  if ((process.versions['sqlite'] ?? '').localeCompare(FIRST_WITH_NOOP, 'en', { numeric: true }) < 0) return 0
+  try {
+    const { log, checkpointed } = file.statement('PRAGMA wal_checkpoint(NOOP)').get() as Record<string, number>
+    return (Number(log) - Number(checkpointed)) * PAGE_BYTES
+  } catch {
+    // Whoever writes to it learns why.
+    return 0
   }
 }
 

@@ -2,13 +2,14 @@
  * Remembers calls that carry an idempotency key, so that a call whose answer was lost does not run twice when it is
  * sent again. Kept for ten minutes; at most 100,000 keys and 64 MiB of results.
  */
+import type { DiskRoom } from './disk-room.ts'
 import type { Store, StoreEntry, StoreKind } from './store.ts'
 import { storedKey } from './stored-key.ts'
 
 /** How long a key is remembered: from the start of its call, and again from its end. Milliseconds. */
 export const IDEMPOTENCY_LIFETIME_MS = 600_000
 
-/** A larger result is not kept. Its call counts as running for that time, so that a repeated one is refused. */
+/** A larger result is not kept, nor any that finds no room on the disk. Its call counts as running for that time, so that a repeated one is refused. */
 const MOST_BYTES_A_RESULT = 1_048_576
 
 /** Entries of `createIdempotencyStore`: 160 calls a second. */
@@ -38,8 +39,14 @@ export interface IdempotencyStore {
 const RUNNING = ''
 const DONE = '='
 
-/** An `IdempotencyStore` in a store of `CALLS`. */
-export function createIdempotencyStore(store: Pick<Store, 'put' | 'remove'>): IdempotencyStore {
+/**
+ * An `IdempotencyStore` in a store of `CALLS`.
+ * @param room of its disk, if it is on one.
+ */
+export function createIdempotencyStore(
+  store: Pick<Store, 'put' | 'remove'>,
+  room: Pick<DiskRoom, 'write'> = { write: async (_bytes, work) => work() },
+): IdempotencyStore {
   const entryOf = (key: string, value: string, now: number, client: string): StoreEntry => ({
     key: storedKey(key),
     value,
@@ -54,8 +61,10 @@ export function createIdempotencyStore(store: Pick<Store, 'put' | 'remove'>): Id
       return found.value === RUNNING ? { state: 'running' } : { state: 'done', result: found.value.slice(DONE.length) }
     },
     async finish(key, result, now, client = '') {
-      const isLarge = Buffer.byteLength(result) > MOST_BYTES_A_RESULT
-      await store.put(entryOf(key, isLarge ? RUNNING : DONE + result, now, client), now)
+      const bytes = Buffer.byteLength(result)
+      const put = (value: string) => store.put(entryOf(key, value, now, client), now)
+      const kept = bytes > MOST_BYTES_A_RESULT ? undefined : room.write(bytes, () => put(DONE + result))
+      await (kept ?? put(RUNNING))
     },
     async abandon(key) {
       await store.remove(storedKey(key), '')

@@ -2,53 +2,93 @@ import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { openDelivery } from '../../../src/server/reports/delivery/delivery.ts'
 import { createRateLimitState } from '../../../src/server/reports/delivery/rate-limit-state.ts'
+import { openReportDatabase } from '../../../src/server/reports/report-database.ts'
 import { createReportCounts } from '../../../src/server/reports/report-counts.ts'
-import { createDiskRoom, LEAST_FREE_BYTES } from '../../../src/server/stores/disk-room.ts'
+import { createSpool } from '../../../src/server/reports/spool/spool-store.ts'
+import { createDiskRoom, LEAST_FREE_BYTES, type DiskRoom } from '../../../src/server/stores/disk-room.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { sampleEnvelope } from './sample-envelope.ts'
 
-test('room is scarce below 16 MiB, and the disk is looked at four times a second at most while it has room', () => {
-  const disk = { free: LEAST_FREE_BYTES, all: 1e12, looks: 0, now: 0 }
+const PLENTY = 134_217_728
+const has = (room: DiskRoom, bytes = 0): boolean => room.write(bytes, () => undefined) !== undefined
+
+test('room is scarce below 16 MiB, and the disk is looked at four times a second at most while it has plenty', () => {
+  const disk = { free: LEAST_FREE_BYTES + PLENTY, all: 1e12, looks: 0, now: 0 }
   const look = () => {
     disk.looks += 1
     return disk
   }
   const room = createDiskRoom('/data', look, () => disk.now)
-  expect(room.isScarce).toBe(false)
-  disk.free -= 1
+  expect(has(room)).toBe(true)
+  disk.free = LEAST_FREE_BYTES - 1
   disk.now = 249
-  expect([room.isScarce, disk.looks]).toEqual([false, 1])
+  expect([has(room), disk.looks]).toEqual([true, 1])
   disk.now = 250
-  expect([room.isScarce, disk.looks]).toEqual([true, 2])
+  expect([has(room), disk.looks]).toEqual([false, 2])
   disk.free += 1
-  expect([room.isScarce, disk.looks]).toEqual([false, 3])
+  expect([has(room), disk.looks]).toEqual([true, 3])
+  disk.free -= 1
+  expect([has(room), disk.looks]).toEqual([false, 4])
 })
 
 test('of a small disk, a sixteenth is kept free', () => {
-  const isScarce = (free: number): boolean => createDiskRoom('/data', () => ({ free, all: 8_000_000 })).isScarce
-  expect([500_000, 499_999].map(isScarce)).toEqual([false, true])
+  const isFree = (free: number): boolean => has(createDiskRoom('/data', () => ({ free, all: 8_000_000 })))
+  expect([500_000, 499_999].map(isFree)).toEqual([true, false])
 })
 
 test('the room of this disk is known, and of a folder that is not there nothing is said', async () => {
   const folder = await makeTempDir('room')
   onTestFinished(() => folder.remove())
-  expect(createDiskRoom(folder.path).isScarce).toBe(false)
-  expect(createDiskRoom(`${folder.path}/missing`).isScarce).toBe(false)
+  expect(has(createDiskRoom(folder.path))).toBe(true)
+  expect(has(createDiskRoom(`${folder.path}/missing`))).toBe(true)
+})
+
+test('what is written counts twice, in the log and in the file, while it is written', async () => {
+  const room = createDiskRoom('/data', () => ({ free: LEAST_FREE_BYTES + 1_000, all: 1e12 }))
+  expect([has(room, 501), has(room, 500)]).toEqual([false, true])
+  await Promise.resolve()
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const first = room.write(400, () => promise)
+  expect([has(room, 101), has(room, 100)]).toEqual([false, true])
+  resolve('done')
+  expect(await first).toBe('done')
+  await new Promise(setImmediate)
+  await expect(room.write(400, () => Promise.reject(new Error('in vain')))).rejects.toThrow('in vain')
+  expect(has(room, 500)).toBe(true)
+})
+
+test('what no checkpoint has written into its file counts, and a refusal begins one', async () => {
+  const folder = await makeTempDir('room')
+  const room = createDiskRoom('/data', () => ({ free: LEAST_FREE_BYTES + 5_000_000, all: 1e12 }))
+  const file = openReportDatabase(folder.path)
+  onTestFinished(async () => {
+    file.dispose()
+    await folder.remove()
+  })
+  expect(room.counting(file, () => void file.statement('PRAGMA wal_checkpoint(PASSIVE)').get())).toBe(file)
+  const spool = createSpool(file, { destination: 'x' })
+  const body = Buffer.alloc(100_000, 'x')
+  for (let kept = 0; kept < 60; kept += 1) await spool.accept({ ...sampleEnvelope(), body })
+  expect([has(room), has(room)]).toEqual([false, true])
 })
 
 test('reports leave the last bytes of a disk to sessions', async () => {
   const folder = await makeTempDir('room')
-  const room = { isScarce: true }
+  const disk = { free: 0, all: 1e12 }
+  const room = createDiskRoom(folder.path, () => disk)
   const upstream = { send: () => new Promise<never>(() => undefined) }
   const parts = { limits: createRateLimitState(), counts: createReportCounts(), log: pino({ level: 'silent' }) }
-  const delivery = openDelivery({ destination: 'x', upstream: upstream as never, ...parts }, folder.path, room)
+  const delivery = openDelivery(
+    { destination: 'x', upstream: upstream as never, ...parts },
+    { dataDir: folder.path, room },
+  )
   onTestFinished(async () => {
     delivery.dispose()
     await folder.remove()
   })
   await expect(delivery.accept(sampleEnvelope())).rejects.toMatchObject({ name: 'SpoolFullError', limit: 'disk' })
   expect(await delivery.levels()).toMatchObject([{ envelopes: 0 }])
-  room.isScarce = false
+  disk.free = 1e9
   await delivery.accept(sampleEnvelope())
   expect(await delivery.levels()).toMatchObject([{ envelopes: 1 }])
 })

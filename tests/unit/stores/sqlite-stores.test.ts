@@ -56,6 +56,14 @@ describe('idempotency keys in SQLite', () => {
     before.dispose()
     expect(await callsIn(open()).begin('a', NOW)).toEqual({ state: 'done', result: 'x' })
   })
+
+  it('have no result where the disk has no room for it, and then it is not known what came of the call', async () => {
+    const store = createIdempotencyStore(createSqliteStore(open(), CALLS), { write: () => undefined })
+    await store.begin('a', NOW)
+    await store.finish('a', 'x', NOW)
+    await store.finish('the same with a cookie', 'x', NOW)
+    for (const key of ['a', 'the same with a cookie']) expect(await store.begin(key, NOW)).toEqual({ state: 'running' })
+  })
 })
 
 describe('rate limits in SQLite', () => {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { createCheckpointThread } from '../../stores/checkpoint-thread.ts'
-import { createDiskRoom, type DiskRoom } from '../../stores/disk-room.ts'
+import type { DiskRoom } from '../../stores/disk-room.ts'
 import { RedisGone, type RedisLink } from '../../stores/redis-link.ts'
 import { watchSharedStore } from '../../stores/shared-first.ts'
 import { createDeliveryLease } from './delivery-lease.ts'
@@ -50,21 +50,21 @@ export const SYSTEM_CLOCK: DeliveryClock = {
   },
 }
 
-/** Starts to deliver this instance's spool. @param dataDir absolute path of `DATA_DIR`. */
+/** Starts to deliver this instance's spool. */
 export function openDelivery(
   { destination, ...parts }: DeliveryParts,
-  dataDir: string,
-  room: DiskRoom = createDiskRoom(dataDir),
+  { dataDir, room }: { /** Absolute path of `DATA_DIR`. */ readonly dataDir: string; readonly room: DiskRoom },
 ): Outlet {
-  const database = openReportDatabase(dataDir)
   const checkpoints = createCheckpointThread(reportDatabasePath(dataDir))
+  const database = room.counting(openReportDatabase(dataDir), () => checkpoints.wrote(Infinity))
   const spool = createGroupedSpool(createSpool(database, { destination }), database, { kept: checkpoints.wrote })
   const lease = createDeliveryLease(database, { destination, owner: nameOwner(randomUUID()), isGone: isOwnerGone })
   const drainer = startDrainer({ ...parts, spool, lease, clock: SYSTEM_CLOCK, random: Math.random })
   return {
     async accept(envelope) {
-      if (room.isScarce) throw new SpoolFullError('disk')
-      await spool.accept(envelope)
+      const accepted = room.write(envelope.body.length, () => spool.accept(envelope))
+      if (accepted === undefined) throw new SpoolFullError('disk')
+      await accepted
       drainer.wake()
     },
     flush: (signal) => drainer.stop(signal),
