@@ -177,21 +177,30 @@ test.each(PATHS)('%s has one Vary, also for caches that read only one', async (p
   for (const name of ['Accept-Encoding', 'Cookie', 'x-lang']) expect(headers['vary']).toContain(name)
 })
 
-test('what a handler calls private by context.headers, no rule makes public', async () => {
+test('what a handler calls private by context.headers, no rule makes public, nor its own response', async () => {
   const app = tinyApp({
     rules: { headers: [{ source: '/own', headers: [{ key: 'Cache-Control', value: PUBLIC }] }] },
     routes: {
       '/own': {
         handler: moduleOf({
-          GET: ({ context }: HandlerArgs) => {
-            context.headers.set('Cache-Control', 'private, max-age=60')
-            return new Response('own')
+          GET: ({ context, request: asked }: HandlerArgs) => {
+            const [given, own] = new URL(asked.url).search.slice(1).split('&')
+            context.headers.set('Cache-Control', `${given}, max-age=60`)
+            return new Response('own', { headers: own === undefined ? {} : { 'Cache-Control': `${own}, max-age=5` } })
           },
         }),
       },
     } as never,
   }).app
-  expect((await request(app).get('/own').expect(200)).headers['cache-control']).toBe('private, max-age=60')
+  for (const [given, caching] of [
+    ['private', 'private, max-age=60'],
+    ['no-store', 'no-store, max-age=60'],
+    ['private&public', 'private, max-age=60'],
+    ['public&private', 'private, max-age=5'],
+    ['private&no-store', 'no-store, max-age=5'],
+    ['public&public', PUBLIC],
+  ] as const)
+    expect((await request(app).get(`/own?${given}`).expect(200)).headers['cache-control']).toBe(caching)
 })
 
 describe('a stream that reads something of the visitor after a head for all', () => {

@@ -16,7 +16,9 @@ export function resourceCaching(
   chosenBy = '',
 ): HeaderList {
   const { givenHeaders } = context
-  const own = headers.get('cache-control') ?? givenHeaders?.get('cache-control') ?? undefined
+  // Of the response and of `context.headers`, what a guard or a helper calls private stays so.
+  const given = [headers, givenHeaders].flatMap((some) => some?.get('cache-control') ?? [])
+  const own = given.find((value) => !mayBeShared(value)) ?? given[0]
   const ruled = takeRuledCaching(context)
   const wanted = own !== undefined && !mayBeShared(own) && mayBeShared(ruled ?? own) ? own : (ruled ?? own)
   const isPersonal = headers.has('set-cookie') || setsCookie(context)
