@@ -2,6 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import request, { type Response as Answer } from 'supertest'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { eventStream } from '../../src/server/api/event-stream.ts'
 import type { GuardArgs, LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { action } from '../../src/server/routes/actions/action.ts'
@@ -244,10 +245,26 @@ test('what counts as a guard sees the method of a call, too', async () => {
       },
       '/edit': { page: page(() => 'edit'), loader: moduleOf({ guards: true, loader: judge('page') }) },
     } as never,
-    actions: { [MODULE]: { save: action({ handler: () => undefined }) } },
+    actions: {
+      [MODULE]: {
+        save: action({ handler: () => undefined }),
+        show: action({ input: z.object({ name: z.string() }), handler: () => undefined }),
+      },
+    },
   })
-  await request(app).post(`/_m/data/edit?_action=${ids.save}`).type(form).send('a=1').expect(200)
-  expect(seen).toEqual(['layout POST', 'page POST', 'layout GET', 'page GET'])
+  const shown = actionId(MODULE, 'show')
+  for (const [path, status, fields] of [
+    [`/_m/data/edit?_action=${ids.save}`, 200, {}],
+    [`/edit?_action=${shown}`, 422, {}],
+    ['/edit', 422, { $ACTION_ID: shown }],
+  ] as const) {
+    await request(app)
+      .post(path)
+      .type(form)
+      .send({ a: '1', ...fields })
+      .expect(status)
+    expect([path, seen.splice(0)]).toEqual([path, ['layout POST', 'page POST', 'layout GET', 'page GET']])
+  }
 })
 
 test('a guard, a loader and a handler see one spelling of a path', async () => {

@@ -191,6 +191,7 @@ export class RequestContext {
    * @param search of the page.
    */
   callAction(search: string, target: ActionTarget): void {
+    this.#request = undefined
     this.#search = search
     this.#action = target
   }

@@ -118,6 +118,7 @@ export async function receiveCall(
   const body = await readBody(req, limits, context.signal, { hold, whenLost: memory.whenLost })
   const declared = named ?? namedInBody(body, parts.registry)
   if (declared?.id === undefined) return refused(hasIdField(body) || takesForms(page, parts) ? 404 : 405)
+  if (named === undefined) context.callAction(context.search, { id: declared.id, form: '' })
   // Which limit counts has only been known since.
   const { upload, bodyLimit = Infinity } = declared.definition
   if (named === undefined && upload === undefined && bytes > bodyLimit) throw overLimit('bytes', bodyLimit)
