@@ -134,6 +134,30 @@ describe.each([...PATHS, '/ruled'])('%s', (path) => {
     expect(headers['cache-control']).toMatch(path === '/ruled' ? /^private\b/ : /^public\b/)
   })
 
+  test('is public if what was read names a request, or its condition', async () => {
+    const names = [
+      'if-none-match',
+      'traceparent',
+      'sentry-trace',
+      'b3',
+      'x-b3-traceid',
+      'x-amzn-trace-id',
+      'x-datadog-trace-id',
+      'cf-ray',
+      'X-Request-ID',
+      'X-Correlation-ID',
+    ]
+    const app = publicApp({ read: (_context, asked) => names.map((name) => asked.headers.get(name)).length })
+    const { headers } = await request(app)
+      .get(path)
+      .set(Object.fromEntries(names.map((name) => [name, '"x"'])))
+      .expect(200)
+    expect(headers['cache-control']).toBe(PUBLIC)
+    const other = publicApp({ read: (_context, asked) => asked.headers.get('if-user') })
+    const own = await request(other).get(path).set('If-User', 'ada').expect(200)
+    expect(own.headers['cache-control']).toMatch(/^private\b/)
+  })
+
   test('is public if nothing of the visitor was read', async () => {
     for (const read of [
       () => 'all',

@@ -2,11 +2,21 @@ import { NotedSessions } from './noted-sessions.ts'
 import type { LearnedSlots } from './learned-slots.ts'
 
 /** Part of the URL for caches, known to them without `Vary`, or of one request alone, as its trace is. */
-const OF_ANY_ANSWER = /^(?:host|accept-encoding|range|if-[a-z-]+|traceparent|tracestate|baggage|x-request-id)$/
+const OF_ANY_ANSWER: ReadonlySet<string> = new Set(
+  [
+    ['host', 'accept-encoding', 'range'],
+    ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'if-range'],
+    ['request-id', 'x-request-id', 'correlation-id', 'x-correlation-id', 'cf-ray'],
+    ['traceparent', 'tracestate', 'baggage', 'sentry-trace', 'uber-trace-id'],
+    ['b3', 'x-b3-traceid', 'x-b3-spanid', 'x-b3-parentspanid', 'x-b3-sampled', 'x-b3-flags'],
+    ['x-amzn-trace-id', 'x-cloud-trace-context'],
+    ['x-datadog-trace-id', 'x-datadog-parent-id', 'x-datadog-sampling-priority'],
+  ].flat(),
+)
 
 /** Whether a header, in lower case, may tell visitors apart in a way that caches do not know of. */
 export function tellsVisitors(lower: string): boolean {
-  return !OF_ANY_ANSWER.test(lower)
+  return !OF_ANY_ANSWER.has(lower)
 }
 
 /** For whom an answer is, as noted by what has looked at the visitor. Caches and browsers keep the answer accordingly. */
