@@ -158,6 +158,15 @@ describe.each([...PATHS, '/ruled'])('%s', (path) => {
     expect(own.headers['cache-control']).toMatch(/^private\b/)
   })
 
+  test('is public by the encodings, if they were read', async () => {
+    const app = publicApp({ read: (_context, asked) => asked.headers.get('Accept-Encoding') })
+    const { headers } = await request(app).get(path).set('Accept-Encoding', 'br').expect(200)
+    expect([headers['cache-control'], headers['vary']?.match(/accept-encoding/gi)]).toEqual([
+      PUBLIC,
+      [expect.anything()],
+    ])
+  })
+
   test('is public if nothing of the visitor was read', async () => {
     for (const read of [
       () => 'all',
@@ -293,4 +302,26 @@ describe('a stream that reads something of the visitor after a head for all', ()
       .expect(200)
     expect(text).toContain('read ')
   })
+})
+
+test('a handler that chooses the encoding itself is stored for each of them', async () => {
+  const app = tinyApp({
+    routes: {
+      '/tile': {
+        handler: moduleOf({
+          GET: ({ request: asked }: HandlerArgs) => {
+            const isSmall = asked.headers.get('accept-encoding')?.includes('x-own') === true
+            const headers = { 'Content-Type': 'image/png', 'Cache-Control': PUBLIC }
+            return new Response('tile', {
+              headers: { ...headers, ...(isSmall ? { 'Content-Encoding': 'x-own' } : {}) },
+            })
+          },
+        }),
+      },
+    } as never,
+  }).app
+  for (const encoding of ['x-own', 'identity']) {
+    const { headers } = await request(app).get('/tile').set('Accept-Encoding', encoding).expect(200)
+    expect([headers['cache-control'], headers['vary']]).toEqual([PUBLIC, 'accept-encoding'])
+  }
 })

@@ -4,7 +4,7 @@ import type { LearnedSlots } from './learned-slots.ts'
 /** Part of the URL for caches, known to them without `Vary`, or of one request alone, as its trace is. */
 const OF_ANY_ANSWER: ReadonlySet<string> = new Set(
   [
-    ['host', 'accept-encoding', 'range'],
+    ['host', 'range'],
     ['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'if-range'],
     ['request-id', 'x-request-id', 'correlation-id', 'x-correlation-id', 'cf-ray'],
     ['traceparent', 'tracestate', 'baggage', 'sentry-trace', 'uber-trace-id'],

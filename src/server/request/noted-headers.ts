@@ -71,7 +71,8 @@ function method(name: 'get' | 'has' | 'entries' | 'forEach' | 'keys' | 'values')
 function note(headers: Headers, lower: string): void {
   const noted = requests.get(headers)
   if (noted === undefined || !tellsVisitors(lower)) return
-  const isSent = Headers.prototype.has.call(headers, lower)
+  // All who take the same encodings may get the same answer.
+  const isSent = lower !== 'accept-encoding' && Headers.prototype.has.call(headers, lower)
   if (isSent) refuseLateVisitor(noted, `The header ${lower}`, (vary) => namesHeader(vary, lower))
   noted.audience.noteHeader(lower, isSent)
 }

@@ -10,7 +10,7 @@ import { joinVary, namesHeader } from '../../http/vary.ts'
  */
 export function varyOf(context: RequestContext, caching: string): string {
   const given = context.givenHeaders?.get('vary') ?? ''
-  return ['Accept-Encoding', ...unnamedReads(context, caching, given), ...(given === '' ? [] : [given])].join(', ')
+  return joinVary('Accept-Encoding', ...unnamedReads(context, caching, given), given)
 }
 
 /**
