@@ -33,14 +33,13 @@ test('while a user goes on, a session without one is of nobody else', () => {
   expect(hear('~basket:one', '~basket:-')).toEqual(['changed'])
 })
 
-test('a page is no former user’s once that user is back', () => {
+test('a page is no former user’s once that user is back, but not once the next one is', () => {
   const nothing = (): void => undefined
   const { learn, page } = createOwners({ left: nothing, back: nothing, changed: nothing })
-  const seen = ['account:id1.aaaaaaaaaa', 'account:-', 'account:id2.aaaaaaaaaa', 'account:id3.bbbbbbbbbb'].map(
-    (marks) => {
-      learn(marks)
-      return page.isFormer
-    },
-  )
-  expect(seen).toEqual([false, true, false, true])
+  const [ann, bob, out] = ['account:id1.aaaaaaaaaa', 'account:id3.bbbbbbbbbb', 'account:-']
+  const seen = [ann, out, 'account:id2.aaaaaaaaaa', bob, out, bob].map((marks) => {
+    learn(marks)
+    return page.isFormer
+  })
+  expect(seen).toEqual([false, true, false, true, true, true])
 })

@@ -36,7 +36,9 @@ export function createFormerPage(
     listeners.unasked = false
   }
   document.addEventListener('millrace:emptied', ({ detail: isOfNext }: CustomEventInit) => startAgain(isOfNext))
-  document.addEventListener('millrace:back', () => {
+  document.addEventListener('millrace:back', ({ detail: isFormer }: CustomEventInit) => {
+    // The page may still be that of somebody before.
+    if (isFormer) return
     state.former = undefined
     over()
   })

@@ -33,7 +33,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   }
 
   function unlock(): void {
-    document.dispatchEvent(new Event('millrace:back'))
+    document.dispatchEvent(new CustomEvent('millrace:back', { detail: page.isFormer }))
     entries.unlock()
     if (isStarted) show(false)
   }

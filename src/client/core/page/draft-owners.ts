@@ -43,6 +43,8 @@ export function createOwners({ left, back, changed }: OwnerListener): Ownership 
   const owners = new Map<string, Owner>()
   const page: OwnedPage = { isFormer: false }
   let marks = ''
+  /** What `page.isFormer` becomes when all owners are back. */
+  let wasFormer = false
 
   /** @param who is signed in by this kind of session; empty for nobody. */
   function judge(session: string, who: string, isCall = false): void {
@@ -52,12 +54,13 @@ export function createOwners({ left, back, changed }: OwnerListener): Ownership 
     // Such as a basket: while a user goes on, it is of nobody else.
     if (isOther && owner[0] === SOME_SESSION && [...owners.values()].some(isHere))
       return void owners.set(session, { who, isOut: false })
+    if (isAway && ![...owners.values()].some((one) => one.isOut)) wasFormer = page.isFormer
     owners.set(session, { who: isAway ? owner : who, isOut: isAway })
     page.isFormer ||= !!isOther || isAway
     if (isOther) changed(who === '' || !isCall)
     else if (isAway && !isOut) left()
     else if (isOut && [...owners.values()].every((one) => !one.isOut)) {
-      page.isFormer = false
+      page.isFormer = wasFormer
       back()
     }
   }
