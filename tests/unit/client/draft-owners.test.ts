@@ -43,3 +43,18 @@ test('a page is no former user’s once that user is back, but not once the next
   })
   expect(seen).toEqual([false, true, false, true, true, true])
 })
+
+test('a page that has been loaded since its user has left is not of a former user', () => {
+  const nothing = (): void => undefined
+  const { learn, page, owners, inherit } = createOwners({ left: nothing, back: nothing, changed: nothing })
+  learn('account:id1.aaaaaaaaaa')
+  learn('account:-')
+  page.isFormer = false
+  // Other pages of the tab have known it, too.
+  inherit(new Map(owners))
+  expect(page.isFormer).toBe(false)
+  learn('account:id3.bbbbbbbbbb')
+  expect(page.isFormer).toBe(false)
+  learn('account:-')
+  expect(page.isFormer).toBe(true)
+})

@@ -84,7 +84,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
 
   followOwners(window, entries, ownership)
   learn(parts.marks)
-  page.isFormer = false // it was loaded for whoever is here now
+  page.isFormer = parts.isFormer // others were loaded for whoever is here now
   isReady = true
   if (entry.owner !== undefined && parts.isOthers(entry.owner)) takeRestored(entry.owner)
   own()

@@ -56,7 +56,8 @@ export function createOwners({ left, back, changed }: OwnerListener): Ownership 
       return void owners.set(session, { who, isOut: false })
     if (isAway && ![...owners.values()].some((one) => one.isOut)) wasFormer = page.isFormer
     owners.set(session, { who: isAway ? owner : who, isOut: isAway })
-    page.isFormer ||= !!isOther || isAway
+    // If the owner is out, it has been since then, unless it was loaded again.
+    page.isFormer ||= !isOut && (!!isOther || isAway)
     if (isOther) changed(who === '' || !isCall)
     else if (isAway && !isOut) left()
     else if (isOut && [...owners.values()].every((one) => !one.isOut)) {
@@ -77,6 +78,8 @@ export function createOwners({ left, back, changed }: OwnerListener): Ownership 
 
   function inherit(former: ReadonlyMap<string, Owner>): void {
     for (const [session, { who, isOut }] of former) {
+      const own = owners.get(session)
+      if (own?.who === who && own.isOut === isOut) continue
       judge(session, who)
       if (isOut) judge(session, '')
     }

@@ -11,7 +11,7 @@ const MAX_UNTOLD = 16
  * are on screen, and for those that read a session: the next document may not say whose the tab is.
  */
 export function createDraftStarter(
-  parts: Omit<DraftKeeperParts, 'name' | 'kind' | 'typed' | 'now' | 'isOthers'> & {
+  parts: Omit<DraftKeeperParts, 'name' | 'kind' | 'typed' | 'now' | 'isOthers' | 'isFormer'> & {
     readonly kind: () => string
     /** Whether the page on screen has actions: the next user must not send what a former one has called. */
     readonly hasActions: () => boolean
@@ -40,6 +40,7 @@ export function createDraftStarter(
           name: STORAGE_KEY,
           kind: parts.kind(),
           marks: sessions.first,
+          isFormer: sessions.isFormer,
           typed,
           now,
           isOthers,

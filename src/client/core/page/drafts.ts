@@ -66,6 +66,8 @@ export interface DraftKeeperParts {
   readonly kind: string
   /** Sessions of the last answer, as `session-marks.ts` has them. */
   readonly marks: string | undefined
+  /** Whether the document is of a user who has left. */
+  readonly isFormer: boolean
   /** Sessions that say whose the page on screen is. */
   readonly now: () => string
   /** Whether these were the sessions of a user who is not in them any more. */

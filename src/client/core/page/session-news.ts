@@ -14,6 +14,8 @@ export interface SessionNews {
   marks(): string
   /** Those that say who was there when this was created, not whose a document from the browser's cache is. */
   readonly first: string
+  /** Whether the document is of a user who had left then. */
+  readonly isFormer: boolean
   /**
    * Those of them that say whose this page is: of the sessions that it has opened, or of all if it has opened none; of these
    * those with a user, or all that it has opened if none has one.
@@ -98,7 +100,8 @@ export function createSessionNews({
   // ahead is none: the clock was wrong.
   const isLate = isFromCache || (since > Date.now() - performance.now() && since <= Date.now())
   const latest = isLate ? mergeMarks(first, last) : marks
-  if (isLate && changesOf(first, latest)[0]) setTimeout(hear, 0, `\n${last}`)
+  const [isBehind, isFormer] = changesOf(first, latest)
+  if (isLate && isBehind) setTimeout(hear, 0, `\n${last}`)
   // Browsers throw away a page that they have kept as it was when it hears something.
   else if (mergeMarks(last, first) !== last) tell('', first)
 
@@ -107,6 +110,7 @@ export function createSessionNews({
   return {
     marks: allMarks,
     first: ofPage(latest),
+    isFormer,
     get ofPage() {
       const all = ofPage(allMarks())
       const named = textOf(all, (_, users) => users !== '')
