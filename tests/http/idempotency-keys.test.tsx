@@ -103,3 +103,25 @@ describe.skipIf(findProgram('redis-server') === undefined)('a key against repeti
     return { TRUST_PROXY: '127.0.0.1', REDIS_URL: redis.url, SECRET_KEYS: 'a-key-for-tests-of-some-length' }
   })
 })
+
+test('a form of a document that is sent again sets its cookie again, whatever another one has set since', async () => {
+  const choose = action({
+    input: z.object({ lang: z.string() }),
+    handler: ({ input, context }) => context.headers.append('Set-Cookie', `lang=${input.lang}; Path=/`),
+  })
+  const { app } = tinyApp({
+    routes: { '/': { page: page(() => <p>names</p>) } },
+    actions: { [MODULE]: { choose } },
+  })
+  const press = async (lang: string, cookie: string) => {
+    const sent = request(app)
+      .post(`/?_action=${actionId(MODULE, 'choose')}`)
+      .type('form')
+      .set('Cookie', cookie)
+    const answer = await sent.send({ lang, $ACTION_ONCE: KEY }).expect(303)
+    return String(answer.headers['set-cookie'])
+  }
+  expect(await press('de', '')).toBe('lang=de; Path=/')
+  expect(await press('en', 'lang=de')).toBe('lang=en; Path=/')
+  expect(await press('de', 'lang=en')).toBe('lang=de; Path=/')
+})

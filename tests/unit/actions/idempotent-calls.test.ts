@@ -55,7 +55,11 @@ function processOf(store: IdempotencyStore) {
         runs += 1
         return work()
       }
-      return calls.run({ sent: 'key', content: 'content', repeated: () => 'key' }, counted, own as never)
+      return calls.run(
+        { sent: 'key', content: 'content', isOfRouter: true, repeated: () => 'key' },
+        counted,
+        own as never,
+      )
     },
   }
 }
@@ -195,7 +199,7 @@ test('large results are not kept all at once, and clients take turns', async () 
   }
   const calls = createIdempotentCalls({ calls: slow, sessions: NO_SESSIONS }, () => 0)
   const call = (key: string, address: string): Promise<unknown> => {
-    const keys = { sent: key, content: key, repeated: () => key }
+    const keys = { sent: key, content: key, isOfRouter: true, repeated: () => key }
     return calls.run(keys, async () => value('x'.repeat(400_000)), context(address) as never)
   }
   const all = Array.from({ length: 9 }, (_, at) => call(`greedy ${at}`, '198.51.100.7'))
@@ -216,7 +220,7 @@ test('repeated calls get the outcome in turns, from the store and from a call th
   const calls = createIdempotentCalls({ calls: store, sessions: NO_SESSIONS }, () => 0, turn as never)
   const call = (address: string): Promise<unknown> =>
     calls.run(
-      { sent: 'key', content: 'content', repeated: () => 'key' },
+      { sent: 'key', content: 'content', isOfRouter: true, repeated: () => 'key' },
       async () => value('large'),
       context(address) as never,
     )

@@ -36,7 +36,7 @@ describe('calls of one client without end', () => {
     const call = (key: string, address: string): Promise<FinishedCall | 'running'> => {
       const headers = new Headers({ 'Set-Cookie': 'session=1' })
       return calls.run(
-        { sent: key, content: key, repeated: () => `${key}, with the cookie` },
+        { sent: key, content: key, isOfRouter: true, repeated: () => `${key}, with the cookie` },
         async () => {
           runs.set(key, (runs.get(key) ?? 0) + 1)
           return { outcome: { kind: 'value', value: 1 }, revalidate: [] }

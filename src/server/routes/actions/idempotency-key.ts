@@ -16,6 +16,8 @@ export interface IdempotencyKey {
   readonly sent: string
   /** Of the call whatever cookies it is sent with: nobody may get an outcome by it alone. */
   readonly content: string
+  /** Whether the router repeats the call by itself. The form of a document is sent again by a visitor, who wants it now. */
+  readonly isOfRouter: boolean
   /**
    * Key of the same call when a browser repeats it with the cookies of the answer: a first call may start a session,
    * and its repetition then carries the session cookie.
@@ -56,6 +58,7 @@ export async function idempotencyKey(
   return {
     content: hashOf([id, sentKey, input, leading, files]),
     sent,
+    isOfRouter: data !== undefined,
     repeated: (setCookies, now) => (isSecret ? sent : keyOf(sessionCookies(withCookies(cookie, setCookies, now)))),
   }
 }

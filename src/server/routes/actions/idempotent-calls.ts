@@ -18,8 +18,8 @@ export interface IdempotentCalls {
    * @param key equal for a call and its repetitions.
    * @returns the outcome of the first call of this key, even if another process ran it; `'running'` while another
    * process runs it, or after one died while running it: whether it took effect is unknown, so it does not run again.
-   * A call that has started a session runs again once that session has ended, unless somebody has signed in since: then
-   * the outcome comes without its cookies.
+   * A call that has started a session runs again once that session has ended, unless somebody has signed in since the
+   * router has sent it: then the outcome comes without its cookies.
    * @throws {UnavailableError} if it has started a session, and the store of sessions cannot be read.
    */
   run(
@@ -84,7 +84,7 @@ export function createIdempotentCalls(
       if (text === undefined) return 'running'
       const kept = JSON.parse(text) as KeptCall
       const states = await Promise.all((kept.sessions ?? []).map((id) => services.sessions.stateOf(id, now())))
-      const replaced = await replacedCookies(kept, context)
+      const replaced = await replacedCookies(key, kept, context)
       const over = kept.sessions?.find((_, at) => states[at] === 'ended')
       if (over === undefined || replaced.hasSignedIn) {
         await turn(context)
@@ -99,14 +99,18 @@ export function createIdempotentCalls(
   }
 
   /**
-   * Names of the cookies that another call, or tab, has written since a call has set them, such as that of a basket. That of
-   * a session on the server only if it opens one.
+   * Names of the cookies that something else has written since a call of the router has set them, such as that of a basket.
+   * That of a session on the server only if it opens one.
    */
-  async function replacedCookies({ cookies = {}, headers, sessions = [] }: SetHeaders, { req }: RequestContext) {
+  async function replacedCookies(
+    { isOfRouter }: IdempotencyKey,
+    { cookies = {}, headers, sessions = [] }: SetHeaders,
+    { req }: RequestContext,
+  ) {
     const { cookie } = req.headers
     const names: string[] = []
     let hasSignedIn = false
-    for (const name of rewrittenSince(cookies, cookie)) {
+    for (const name of isOfRouter ? rewrittenSince(cookies, cookie) : []) {
       const isSession = headers.some(([, line]) => line.startsWith(`${name}=`) && sessions.includes(sessionOf(line)))
       const id = storedSessionId(name, valueIn(cookie, name))
       if (isSession && (await services.sessions.stateOf(id, now())) === 'ended') continue
@@ -148,7 +152,7 @@ export function createIdempotentCalls(
         const call = await known.call
         await turn(context)
         const set = setHeaders(known.context)
-        append(withoutCookies(set.headers, (await replacedCookies(set, context)).names), context)
+        append(withoutCookies(set.headers, (await replacedCookies(key, set, context)).names), context)
         return call
       }
       // Registered before the store is asked, which may take a while.
