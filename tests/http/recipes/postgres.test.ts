@@ -30,15 +30,18 @@ function visitorAt(address: string) {
   return { signal: controller.signal, context: { address }, leave: () => controller.abort() }
 }
 
+/** The address of what is made for everybody. */
+const NOBODY = ''
+
 /** Work of this address that waits for its turn, or for `end`. */
 function askedAt(address: string, begun: string[]) {
-  const visitor = visitorAt(address)
+  const { leave, ...visitor } = visitorAt(address)
   const { promise, resolve: end } = Promise.withResolvers<void>()
-  const done = inTurn(visitor, () => {
+  const done = inTurn(address === NOBODY ? { signal: visitor.signal } : visitor, () => {
     begun.push(address)
     return promise
   })
-  return { end, leave: visitor.leave, done: Promise.allSettled([done]).then(([outcome]) => outcome) }
+  return { end, leave, done: Promise.allSettled([done]).then(([outcome]) => outcome) }
 }
 
 const refused = { status: 'rejected', reason: { name: 'UnavailableError', retryAfter: 5 } }
@@ -76,6 +79,20 @@ describe('turns for connections', () => {
     for (const { end } of many) end()
     await Promise.all(many.map(({ done }) => done))
     expect(begun).toHaveLength(105)
+  })
+
+  test('what is made for everybody leaves two connections to the others, and waits in any number', async () => {
+    const begun: string[] = []
+    const shared = Array.from({ length: 150 }, () => askedAt(NOBODY, begun))
+    expect(begun).toHaveLength(8)
+    const others = Array.from({ length: 3 }, () => askedAt('192.0.2.1', begun))
+    expect(begun.slice(8)).toEqual(['192.0.2.1', '192.0.2.1'])
+    others[0]?.end()
+    await others[0]?.done
+    expect(begun.slice(10)).toEqual(['192.0.2.1'])
+    for (const { end } of [...others, ...shared]) end()
+    await Promise.all([...others, ...shared].map(({ done }) => done))
+    expect(begun).toHaveLength(153)
   })
 
   test('the turn of one who leaves at that moment, or after the turns of others, is not lost', async () => {
