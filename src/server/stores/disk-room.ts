@@ -1,4 +1,4 @@
-import { statfsSync } from 'node:fs'
+import { closeSync, openSync, readSync, statfsSync } from 'node:fs'
 import type { Database } from './open-database.ts'
 
 /** What is left to sessions, limits and the application's own files when reports and results of calls are refused. */
@@ -11,8 +11,8 @@ const PLENTY_BYTES = 134_217_728
 /** Into the log, and by a checkpoint into the file. */
 const TIMES_WRITTEN = 2
 const PAGE_BYTES = 4_096 // SQLite's default
-/** Before, SQLite would run a checkpoint. */
-const FIRST_WITH_NOOP = '3.51'
+/** In the index of a log (https://www.sqlite.org/walformat.html): pages in the log, and those of them that are in the file. */
+const [LOGGED_AT, WRITTEN_AT, INDEX_BYTES] = [16, 96, 100]
 
 /** Room on the disk of a folder. */
 export interface DiskRoom {
@@ -82,12 +82,18 @@ export function createDiskRoom(
   }
 }
 
-/** Of the log, what no checkpoint has written into the file. */
+/** Of the log, what no checkpoint has written into the file. By `wal_checkpoint(NOOP)`, only SQLite 3.51 and later would say it. */
 function unwrittenBytes(file: LoggedFile): number {
-  if ((process.versions['sqlite'] ?? '').localeCompare(FIRST_WITH_NOOP, 'en', { numeric: true }) < 0) return 0
   try {
-    const { log, checkpointed } = file.statement('PRAGMA wal_checkpoint(NOOP)').get() as Record<string, number>
-    return (Number(log) - Number(checkpointed)) * PAGE_BYTES
+    const { file: path } = file.statement('PRAGMA database_list').get() as { readonly file: string }
+    const index = Buffer.alloc(INDEX_BYTES)
+    const descriptor = openSync(`${path}-shm`, 'r')
+    try {
+      readSync(descriptor, index, 0, INDEX_BYTES, 0)
+    } finally {
+      closeSync(descriptor)
+    }
+    return (index.readUInt32LE(LOGGED_AT) - index.readUInt32LE(WRITTEN_AT)) * PAGE_BYTES
   } catch {
     // Whoever writes to it learns why.
     return 0
