@@ -283,7 +283,7 @@ function setValue(control: Control, value: Draft, former: Draft = ''): void {
   }
   if ('options' in control) {
     for (const option of control.options) option.selected = Array.isArray(value) && value.includes(option.value)
-  } else {
+  } else if (control.type !== 'file') {
     // React tracks assignments to the element's value and ignores equal ones, so assign something different first. An
     // empty draft belongs to a control with a default value.
     control.value = value ? '' : String(former || control.defaultValue)
