@@ -137,31 +137,55 @@ browserTest('components of a page start again, too, if nobody has typed', async 
   await page.locator('#free').waitFor({ state: 'detached' })
 })
 
-browserTest('what components hold is gone before the page of the next user has come', async ({ open }) => {
-  const page = await open(REFUSED)
-  await openComment(page, '/stored/public', 'ann')
-  const search = () => page.getByTestId('search').textContent()
-  await page.getByLabel('find').fill('a secret search')
-  await page.getByLabel('exact').click()
-  await page.getByLabel('picture').setInputFiles({ name: 'ann.png', mimeType: 'image/png', buffer: Buffer.from('x') })
-  expect(await search()).toBe('a secret search true')
-  await write(page)
-  const held = await hold(page, /_m\/data\/stored\/public/)
-  await signOutElsewhere(page, '/stored/public')
-  await held.asked
-  await heading(page, 'Comment of ann')
-  await expect.poll(() => page.locator('main output').textContent()).toBe('')
-  await expect.poll(search).toBe(' false')
-  expect(await page.getByLabel('exact').isChecked()).toBe(false)
-  expect(await page.getByLabel('picture').inputValue()).toBe('')
-  expect(await texts(page)).toEqual(EMPTY)
-  const focused = () => page.evaluate(() => document.activeElement?.textContent)
-  expect(await focused()).toBe('Comment of ann')
-  await page.getByLabel('text').focus()
-  held.release()
-  await heading(page, 'Comment of nobody')
-  await expect.poll(focused).toBe('Comment of nobody')
-  await expect.poll(() => page.locator('#millrace-announcer').textContent()).toBe('Typed')
+describe('until the page of the next user has come', () => {
+  const search = (page: Page) => page.getByTestId('search').textContent()
+  const mirrored = (page: Page) => page.locator('main output').textContent()
+  const isLocked = (page: Page) => page.evaluate(() => document.body.inert)
+  const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent)
+
+  async function openWritten(page: Page) {
+    await openComment(page, '/stored/public', 'ann')
+    await page.getByLabel('find').fill('a secret search')
+    await page.getByLabel('exact').click()
+    await page.getByLabel('picture').setInputFiles({ name: 'ann.png', mimeType: 'image/png', buffer: Buffer.from('x') })
+    expect(await search(page)).toBe('a secret search true')
+    await write(page)
+    const held = await hold(page, /_m\/data\/stored\/public/)
+    const other = await signOutElsewhere(page, '/stored/public')
+    await held.asked
+    await expect.poll(() => texts(page)).toEqual(EMPTY)
+    expect([await mirrored(page), await isLocked(page)]).toEqual(['half a thought', true])
+    return { held, other }
+  }
+
+  browserTest('nothing can be sent that components hold, and then it is gone', async ({ open }) => {
+    const page = await open(REFUSED)
+    const { held } = await openWritten(page)
+    await page.getByLabel('text').focus()
+    await page.keyboard.type('x')
+    expect(await texts(page)).toEqual(EMPTY)
+    held.release()
+    await heading(page, 'Comment of nobody')
+    await expect.poll(() => search(page)).toBe(' false')
+    expect(await page.getByLabel('exact').isChecked()).toBe(false)
+    expect(await page.getByLabel('picture').inputValue()).toBe('')
+    expect([await mirrored(page), await isLocked(page)]).toEqual(['', false])
+    await expect.poll(() => focused(page)).toBe('Comment of nobody')
+    await expect.poll(() => page.locator('#millrace-announcer').textContent()).toBe('Typed')
+  })
+
+  browserTest('a user who is back has it as it was', async ({ open }) => {
+    const page = await open(REFUSED)
+    const { held, other } = await openWritten(page)
+    await visit(other, '/stored/sign-in?to=public')
+    await signIn(other, 'ann')
+    await expect.poll(() => texts(page)).toEqual(WRITTEN)
+    expect([await search(page), await mirrored(page)]).toEqual(['a secret search true', 'half a thought'])
+    expect([await page.getByLabel('exact').isChecked(), await isLocked(page)]).toEqual([true, false])
+    held.release()
+    await heading(page, 'Comment of ann')
+    expect(await texts(page)).toEqual(WRITTEN)
+  })
 })
 
 browserTest('a page that opens no session, opened last, hears of documents for another user', async ({ open }) => {

@@ -35,6 +35,16 @@ describe('an action during a navigation', () => {
     expect(world.events.slice(2)).toEqual(['start /b', 'commit /b'])
   })
 
+  test('the answer shows its data together with its result, but for the next user at once', async () => {
+    for (const isFormer of [false, true]) {
+      const { world, result } = await callOnA()
+      if (isFormer) world.window.document.dispatchEvent(new Event('millrace:former'))
+      await world.request(1).done(...answerOn('/a', 'fresh'))
+      expect(await result).toBe('done')
+      expect(world.waits()).toBe(!isFormer)
+    }
+  })
+
   test('call on A, click B, B comes, the answer comes: its result is given, B stays, A is fresh on the way back', async () => {
     const { world, result } = await callOnA()
     await world.visit('/b')

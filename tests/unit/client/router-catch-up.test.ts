@@ -211,6 +211,7 @@ describe('what can be had only in vain', () => {
       void world.router.catchUp()
       await flush()
       expect(asks()).toBe(!isFormer)
+      expect(world.window.document.body.inert).toBe(isFormer)
     }
     await world.click('/lab/two')
     await world.answer(
@@ -221,5 +222,6 @@ describe('what can be had only in vain', () => {
     )
     await world.commit()
     expect([world.router.screen.href, asks()]).toEqual(['/lab/two', true])
+    expect(world.window.document.body.inert).toBe(false)
   })
 })

@@ -57,7 +57,10 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
   const location = { origin: ORIGIN, href: `${ORIGIN}/`, pathname: '/', search: '', hash: '' }
   const tab = {
     navigator: { onLine: true },
-    document: Object.defineProperty(new EventTarget(), 'baseURI', { get: () => location.href }),
+    document: Object.defineProperties(new EventTarget(), {
+      baseURI: { get: () => location.href },
+      body: { value: { inert: false } },
+    }),
     location,
   }
   const window = Object.assign(new EventTarget(), tab) as unknown as Window
@@ -134,6 +137,7 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
     onChange: () => undefined,
   })
   const rendered: RouterScreen[] = []
+  const isAnswer = new WeakMap<RouterScreen, boolean | undefined>()
   const left: string[] = []
   const events: string[] = []
   const root = table.routes.find(({ key }) => key === '/')
@@ -165,7 +169,10 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
       startedAgain: () => undefined,
       arrived: ({ arrival }) => arrival && prefetcher.cancelIntents(),
     },
-    render: (screen) => void rendered.push(screen),
+    render: (screen, of) => {
+      rendered.push(screen)
+      isAnswer.set(screen, of)
+    },
     leave: (href, kind) => leave(href, kind),
   })
   history.listen(router.traverse, router.moved)
@@ -219,6 +226,8 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
     requests,
     /** Screens that React was given. */
     rendered,
+    /** Whether React was to wait with the last one for the result of an action. */
+    waits: () => isAnswer.get(rendered.at(-1) ?? router.screen) === true,
     /** Document loads: kind and URL. */
     left,
     /** What `onNavigate` has told: type and target. */

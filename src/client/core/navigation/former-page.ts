@@ -1,14 +1,21 @@
 import type { NavigationRun } from './navigation-run.ts'
 import type { RouterParts, RouterState } from './router-parts.ts'
 
+const LONGEST_LOCK_MS = 10_000 // a server that takes longer must not make a page useless
+
 /** Whether the page on screen is of a former session. It does not stay, even if nothing else can be had. */
 export interface FormerPage {
   readonly isShown: boolean
   /** Its data has been loaded again. */
   over(): void
+  /** Another page, or its data, is on screen. */
+  unlock(): void
 }
 
-/** Whoever comes next is not asked about what the former user has left, and gets nothing that components hold of it. */
+/**
+ * Whoever comes next is not asked about what the former user has left, and cannot send what components hold of it: nothing on
+ * the page can be pressed or typed in until they start again with the next user's data.
+ */
 export function createFormerPage(
   { window, listeners }: Pick<RouterParts, 'window' | 'listeners'>,
   state: Pick<RouterState, 'screen' | 'given' | 'former' | 'owner'>,
@@ -16,36 +23,49 @@ export function createFormerPage(
 ): FormerPage {
   /** If another reload takes over, it stays so. */
   let visit: RouterState['screen']['visit'] | undefined
+  let lock: { readonly focused: Element | null; readonly timer: ReturnType<typeof setTimeout> } | undefined
   const { document } = window
-  document.addEventListener('millrace:former', () => {
-    ;({ visit } = state.screen)
-    listeners.unasked = true
-    startAgain()
-  })
-  /** At once, with the data that is there: a component shows and sends what it holds until then. @param isOfNext this is the next user's data. */
-  function startAgain(isOfNext?: boolean): void {
-    const { given, screen } = state
-    if (!isOfNext) state.former = given.view
-    // A boundary that starts again would show its page in place of the fallback.
-    if (given.fallback) return
-    state.owner = (state.owner ?? 0) + 1
-    run.render(given === screen ? { ...screen, arrival: undefined } : given)
+
+  function unlock(): void {
+    if (lock === undefined) return
+    clearTimeout(lock.timer)
+    const { body, activeElement } = document
+    body.inert = false
+    if (activeElement === body) (lock.focused as HTMLElement | null)?.focus?.({ preventScroll: true })
+    lock = undefined
   }
   const over = (): void => {
     visit = undefined
     listeners.unasked = false
   }
-  document.addEventListener('millrace:emptied', ({ detail: isOfNext }: CustomEventInit) => startAgain(isOfNext))
+
+  document.addEventListener('millrace:former', () => {
+    ;({ visit } = state.screen)
+    listeners.unasked = true
+    state.former = state.given.view
+    lock ??= { focused: document.activeElement, timer: setTimeout(unlock, LONGEST_LOCK_MS) }
+    document.body.inert = true
+  })
+  document.addEventListener('millrace:emptied', ({ detail: isOfNext }: CustomEventInit) => {
+    const { given, screen } = state
+    if (!isOfNext) return void (state.former = given.view)
+    // A boundary that starts again would show its page in place of the fallback.
+    if (given.fallback) return
+    state.owner = (state.owner ?? 0) + 1
+    run.render(given === screen ? { ...screen, arrival: undefined } : given)
+  })
   document.addEventListener('millrace:back', ({ detail: isFormer }: CustomEventInit) => {
     // The page may still be that of somebody before.
     if (isFormer) return
     state.former = undefined
     over()
+    unlock()
   })
   return {
     get isShown() {
       return visit === state.screen.visit
     },
     over,
+    unlock,
   }
 }

@@ -47,8 +47,8 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
       focused = document.activeElement
       forms.leaving()
     },
-    startedAgain(isLoaded) {
-      document.dispatchEvent(new CustomEvent('millrace:started-again', { detail: isLoaded }))
+    startedAgain() {
+      document.dispatchEvent(new Event('millrace:started-again'))
       announcePage(document, null)
     },
     arrived(screen) {

@@ -31,8 +31,8 @@ export interface PageEffects {
   leaving(caught?: string): void
   /** The new page, or a fallback in its place, is in the document. */
   arrived(screen: RouterScreen): void
-  /** Components of the page have started again for its next user. @param isLoaded with this user's data. */
-  startedAgain(isLoaded: boolean): void
+  /** Components of the page have started again, with the next user's data. */
+  startedAgain(): void
   /** The browser has moved within the page, to a fragment whose element may come later. */
   moved(): void
 }

@@ -107,7 +107,9 @@ export function createScreenUpdates(parts: ScreenParts, state: RouterState, run:
       formerPage.over()
       known.shown(page.keys, screen.href)
       if (!sameView(view, screen.view) || state.former) {
-        run.render({ ...screen, arrival: undefined, view, page: { ...screen.page, ...page, stale: false } }, !former)
+        const next = { ...screen, arrival: undefined, view, page: { ...screen.page, ...page, stale: false } }
+        // React makes a result wait for other calls, which the next user must not.
+        run.render(next, !former && !state.former)
       }
       // Something was dropped during the call: it is unknown which answer is newer.
       if (!former && refresh?.signal.aborted === false) void catchUp('all')
@@ -125,6 +127,7 @@ export function createScreenUpdates(parts: ScreenParts, state: RouterState, run:
       state.rendering = false
       known.shown(shown.page.keys, shown.href)
       if (!formerPage.isShown) formerPage.over()
+      if (!state.former || shown.arrival || shown.fallback) formerPage.unlock()
       arrive({ parts, state, run }, shown, former)
       parts.tell()
       // Something may have been dropped while React rendered the page.
@@ -150,7 +153,7 @@ function arrive(
     effects.arrived(shown)
     if (runningNavigation(state.navigation)?.target.id === visit) run.end('commit', page.failure)
   } else if (shown.fallback !== former.fallback || shown.view.outcome !== former.view.outcome) effects.arrived(shown)
-  if (shown.owner !== former.owner) effects.startedAgain(!state.former)
+  if (shown.owner !== former.owner) effects.startedAgain()
 }
 
 /** Whether React would render the same: equal objects mean that nothing has changed on the server. */

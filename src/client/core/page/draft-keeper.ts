@@ -112,9 +112,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
 /** Takes a former user's page away from whoever comes back to it, where the browser has kept it as it was. */
 function followOwners(window: Window, entries: DraftEntries, { owners, page, inherit }: Ownership): void {
   entries.read(inherit)
-  window.document.addEventListener('millrace:started-again', ({ detail: isLoaded }: CustomEventInit) => {
-    if (isLoaded) page.isFormer = false
-  })
+  window.document.addEventListener('millrace:started-again', () => (page.isFormer = false))
   window.addEventListener('pagehide', () => {
     entries.write(owners)
     // The browser paints it before scripts run.

@@ -166,6 +166,19 @@ export function disown(
   return new WeakSet(controls)
 }
 
+/** Without events, as it was taken: an event would change what components hold of it. Nobody gets a password or a file. */
+export function giveBack(emptied: Emptied, typed: Controls): void {
+  for (const [control, [former, now]] of emptied) {
+    if (!control.isConnected || !isSame(now, valueOf(control))) continue
+    typed.add(control)
+    if (NOT_TYPED.test(control.type)) setValue(control, now, former)
+    else if (isCheckable(control)) control.checked = former === true
+    else if ('options' in control) choose(control, former)
+    else control.value = String(former)
+  }
+  emptied.clear()
+}
+
 /** Tells the components of those that are still there and nobody has typed in since: they did not start again. */
 export function tellEmptied(emptied: Emptied, typed: Controls, foreign: Controls): void {
   for (const [control, [former, now]] of emptied) {
@@ -269,6 +282,10 @@ function valueOf(control: Control): Draft {
   return 'options' in control ? [...control.selectedOptions].map(({ value }) => value) : control.value
 }
 
+function choose({ options }: HTMLSelectElement, values: Draft): void {
+  for (const option of options) option.selected = Array.isArray(values) && values.includes(option.value)
+}
+
 function isSame(one: Draft, other: Draft | undefined): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
@@ -282,7 +299,7 @@ function setValue(control: Control, value: Draft, former: Draft = ''): void {
     return control.click()
   }
   if ('options' in control) {
-    for (const option of control.options) option.selected = Array.isArray(value) && value.includes(option.value)
+    choose(control, value)
   } else if (control.type !== 'file') {
     // React tracks assignments to the element's value and ignores equal ones, so assign something different first. An
     // empty draft belongs to a control with a default value.

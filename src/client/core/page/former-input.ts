@@ -1,4 +1,4 @@
-import { controlsIn, disown, tellEmptied, type Controls, type Emptied } from './drafts.ts'
+import { controlsIn, disown, giveBack, tellEmptied, type Controls, type Emptied } from './drafts.ts'
 
 /** What a former user has typed and chosen on the page on screen. */
 export interface FormerInput {
@@ -34,7 +34,11 @@ export function createFormerInput({ document, navigator }: Window, typed: Contro
       if (isTaken && isUntouched()) takeBack('restored')
     })
   }
-  document.addEventListener('millrace:back', () => (isTaken = false))
+  document.addEventListener('millrace:back', ({ detail: isFormer }: CustomEventInit) => {
+    isTaken = false
+    // Components hold it still.
+    if (!isFormer) giveBack(emptied, typed)
+  })
   // Fields of the `Document`, whose state would be shown, and sent, again.
   document.addEventListener('millrace:started-again', () => tellEmptied(emptied, typed, controls))
   // What a form shows then has not been typed.
