@@ -224,4 +224,23 @@ describe('what can be had only in vain', () => {
     expect([world.router.screen.href, asks()]).toEqual(['/lab/two', true])
     expect(world.window.document.body.inert).toBe(false)
   })
+
+  test('an answer that was on its way when a user has left is not the next one’s', async () => {
+    const world = createWorld()
+    await world.click('/lab/one')
+    await world.answer(0, ...one)
+    await world.commit()
+    await world.click('/lab/two')
+    world.window.document.dispatchEvent(new Event('millrace:former'))
+    world.router.drop(['/*'])
+    const two = (by: string) => [head('/lab/two'), segment('/lab#layout', by), segment('/lab/two#page', by)]
+    const shown = () => [world.router.screen.owner, world.window.document.body.inert]
+    await world.answer(1, ...two('former'))
+    await world.commit()
+    expect(shown()).toEqual([undefined, true])
+    await world.answer(2, ...two('next'))
+    await world.commit()
+    expect(shown()).toEqual([1, false])
+    expect(world.router.screen.view.data).toMatchObject({ '/lab/two#page': 'next' })
+  })
 })

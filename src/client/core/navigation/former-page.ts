@@ -8,7 +8,7 @@ export interface FormerPage {
   readonly isShown: boolean
   /** Its data has been loaded again. */
   over(): void
-  /** Another page, or its data, is on screen. */
+  /** The next user's data is on screen, or a fallback. */
   unlock(): void
 }
 
@@ -21,8 +21,6 @@ export function createFormerPage(
   state: Pick<RouterState, 'screen' | 'given' | 'former' | 'owner'>,
   run: Pick<NavigationRun, 'render'>,
 ): FormerPage {
-  /** If another reload takes over, it stays so. */
-  let visit: RouterState['screen']['visit'] | undefined
   let lock: { readonly focused: Element | null; readonly timer: ReturnType<typeof setTimeout> } | undefined
   const { document } = window
 
@@ -34,13 +32,9 @@ export function createFormerPage(
     if (activeElement === body) (lock.focused as HTMLElement | null)?.focus?.({ preventScroll: true })
     lock = undefined
   }
-  const over = (): void => {
-    visit = undefined
-    listeners.unasked = false
-  }
+  const over = (): void => void (listeners.unasked = false)
 
   document.addEventListener('millrace:former', () => {
-    ;({ visit } = state.screen)
     listeners.unasked = true
     state.former = state.given.view
     lock ??= { focused: document.activeElement, timer: setTimeout(unlock, LONGEST_LOCK_MS) }
@@ -63,7 +57,7 @@ export function createFormerPage(
   })
   return {
     get isShown() {
-      return visit === state.screen.visit
+      return state.former !== undefined
     },
     over,
     unlock,

@@ -139,7 +139,9 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
 function forOwner(screen: RouterScreen, state: RouterState): RouterScreen {
   // A boundary that starts again would show its page in place of the fallback.
   const { former } = state
-  if (former && !screen.fallback && screen.view !== former && screen.view !== state.screen.view) {
+  const isOther = screen.view !== former && screen.view !== state.screen.view
+  // What was on its way when its user left is stale.
+  if (former && isOther && !screen.fallback && !screen.page.stale) {
     state.former = undefined
     state.owner = (state.owner ?? 0) + 1
   }

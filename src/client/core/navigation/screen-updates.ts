@@ -127,7 +127,7 @@ export function createScreenUpdates(parts: ScreenParts, state: RouterState, run:
       state.rendering = false
       known.shown(shown.page.keys, shown.href)
       if (!formerPage.isShown) formerPage.over()
-      if (!state.former || shown.arrival || shown.fallback) formerPage.unlock()
+      if (!formerPage.isShown || shown.fallback) formerPage.unlock()
       arrive({ parts, state, run }, shown, former)
       parts.tell()
       // Something may have been dropped while React rendered the page.
