@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RouteRequest } from '../../../src/client/core/data/route-request.ts'
-import { flush, head, segment } from './route-data-server.ts'
+import { flush, head, pageOf, segment } from './route-data-server.ts'
 import { createWorld, holdTheClock, pass } from './router-world.ts'
 
 holdTheClock()
@@ -227,20 +227,19 @@ describe('what can be had only in vain', () => {
 
   test('an answer that was on its way when a user has left is not the next one’s', async () => {
     const world = createWorld()
-    await world.click('/lab/one')
-    await world.answer(0, ...one)
-    await world.commit()
-    await world.click('/lab/two')
+    await world.visit('/a')
+    await world.click('/b')
+    const [first, ...rest] = pageOf('/b', 'former')
+    await world.request(1).send(first ?? {})
     world.window.document.dispatchEvent(new Event('millrace:former'))
     world.router.drop(['/*'])
-    const two = (by: string) => [head('/lab/two'), segment('/lab#layout', by), segment('/lab/two#page', by)]
-    const shown = () => [world.router.screen.owner, world.window.document.body.inert]
-    await world.answer(1, ...two('former'))
-    await world.commit()
-    expect(shown()).toEqual([undefined, true])
-    await world.answer(2, ...two('next'))
-    await world.commit()
-    expect(shown()).toEqual([1, false])
-    expect(world.router.screen.view.data).toMatchObject({ '/lab/two#page': 'next' })
+    const shown = () => {
+      const { owner, view } = world.router.screen
+      return [view.data['/b#page'], owner, world.window.document.body.inert]
+    }
+    await world.answer(1, ...rest)
+    expect(shown()).toEqual(['former', undefined, true])
+    await world.answer(2, ...pageOf('/b', 'next'))
+    expect(shown()).toEqual(['next', 1, false])
   })
 })
