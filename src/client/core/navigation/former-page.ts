@@ -1,7 +1,7 @@
 import type { NavigationRun } from './navigation-run.ts'
 import type { RouterParts, RouterState } from './router-parts.ts'
 
-const LONGEST_LOCK_MS = 10_000 // a server that takes longer must not make a page useless
+const LONGEST_LOCK_MS = 20_000 // then the document is loaded: a component may wait for ever
 
 /** Whether the page on screen is of a former session. It does not stay, even if nothing else can be had. */
 export interface FormerPage {
@@ -17,8 +17,8 @@ export interface FormerPage {
  * the page can be pressed or typed in until they start again with the next user's data.
  */
 export function createFormerPage(
-  { window, listeners }: Pick<RouterParts, 'window' | 'listeners'>,
-  state: Pick<RouterState, 'screen' | 'given' | 'former' | 'owner'>,
+  { window, listeners, leave }: Pick<RouterParts, 'window' | 'listeners' | 'leave'>,
+  state: Pick<RouterState, 'screen' | 'given' | 'former' | 'owner' | 'changes'>,
   run: Pick<NavigationRun, 'render'>,
 ): FormerPage {
   let lock: { readonly focused: Element | null; readonly timer: ReturnType<typeof setTimeout> } | undefined
@@ -37,7 +37,11 @@ export function createFormerPage(
   document.addEventListener('millrace:former', () => {
     listeners.unasked = true
     state.former = state.given.view
-    lock ??= { focused: document.activeElement, timer: setTimeout(unlock, LONGEST_LOCK_MS) }
+    state.changes += 1
+    lock ??= {
+      focused: document.activeElement,
+      timer: setTimeout(() => leave(state.screen.href, 'refresh'), LONGEST_LOCK_MS),
+    }
     document.body.inert = true
   })
   document.addEventListener('millrace:emptied', ({ detail: isOfNext }: CustomEventInit) => {

@@ -10,6 +10,7 @@ import {
   type NavigationTarget,
 } from './navigation.ts'
 import { RouteCancelled } from '../../react/router-errors.ts'
+import type { PageLoader } from './page-loader.ts'
 import type { RouterParts, RouterScreen, RouterState } from './router-parts.ts'
 
 /** Starts navigations, and ends the one in progress. */
@@ -106,7 +107,10 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
     emit('start', target, reason)
     const slow = setTimeout(() => dispatch({ type: 'slow', id }), PENDING_DELAY_MS)
     try {
-      const page = await parts.loader.load(href, { signal, reload: kind === 'refresh' ? 'all' : 'nothing' })
+      const page = await loadForUser(parts.loader, state, href, {
+        signal,
+        reload: kind === 'refresh' ? 'all' : 'nothing',
+      })
       await returned
       if (signal.aborted) return
       const { href: to } = page
@@ -133,6 +137,18 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
   }
 
   return { start, cancel, end, render }
+}
+
+/** Loads it again if it was asked for by a user who has left meanwhile. */
+async function loadForUser(
+  loader: PageLoader,
+  state: Pick<RouterState, 'changes'>,
+  ...[href, options]: Parameters<PageLoader['load']>
+): ReturnType<PageLoader['load']> {
+  const { changes } = state
+  const page = await loader.load(href, options)
+  const isFormer = page.kind === 'page' && page.stale && changes !== state.changes
+  return isFormer && !options.signal.aborted ? loader.load(href, { ...options, reload: 'all' }) : page
 }
 
 /** The screen, whose components start again if it has the first data for the next user. */

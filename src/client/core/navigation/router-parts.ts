@@ -80,6 +80,8 @@ export interface RouterState {
   owner?: number | undefined
   /** What React had got when the page's user has left, for as long as it has got nothing that was loaded since. */
   former?: Screen['view'] | undefined
+  /** How often the page's user has left. */
+  changes: number
   /** React is rendering a screen that is not in the document yet. */
   rendering: boolean
   /** Changed by `navigation-run.ts` only. */

@@ -38,6 +38,7 @@ export function createRouter(parts: RouterParts): RouterCore {
     navigation: IDLE,
     offset: 0,
     drops: 0,
+    changes: 0,
   }
   let { onLine: online } = window.navigator
   const isAsked = (href: string): boolean => !formerPage.isShown && isBlocked(parts.listeners.blockers, href)
