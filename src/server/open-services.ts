@@ -6,6 +6,7 @@ import { createDataCache, type DataCache, type DataCacheOptions } from './stores
 import type { Config } from './config/config.ts'
 import type { Readiness } from './process/readiness.ts'
 import { createInbox, type InboxStore } from './reports/inbox/inbox-store.ts'
+import { SpoolFullError } from './reports/intake/accepted-envelope.ts'
 import { openReportDatabase, reportDatabasePath } from './reports/report-database.ts'
 import { ApplicationSecrets } from './secrets/application-secrets.ts'
 import { openSecrets } from './secrets/secrets.ts'
@@ -109,7 +110,9 @@ export function createServices(
   }
 
   function openIdempotencyStore(): IdempotencyStore {
-    const own = createIdempotencyStore(createSqliteStore(database(), CALLS), room)
+    const own = createIdempotencyStore(createSqliteStore(database(), CALLS), {
+      write: (...write) => room.write(database(), ...write),
+    })
     const shared = redis && createIdempotencyStore(createRedisStore(redis, CALLS))
     return shared === undefined ? own : sharedIdempotencyStore(shared, own, watch)
   }
@@ -122,8 +125,8 @@ export function createServices(
 
   function openInbox(): InboxStore {
     const { wrote } = (opened.checkpoints = createCheckpointThread(reportDatabasePath(dataDir)))
-    opened.reports = room.counting(openReportDatabase(dataDir), () => wrote(Infinity))
-    return createInbox(opened.reports, { mapsFolder, wrote })
+    const file = (opened.reports = room.counting(openReportDatabase(dataDir), () => wrote(Infinity)))
+    return whileRoom(createInbox(file, { mapsFolder, wrote }), room, file)
   }
 
   const data = (): DataCache => (opened.data ??= createDataCache({ ...cache, redis, log }))
@@ -173,6 +176,18 @@ export function createServices(
       opened.checkpoints?.dispose()
       opened.reports?.dispose()
       redis?.dispose()
+    },
+  }
+}
+
+/** Takes nothing where the disk has no room for it. */
+function whileRoom(inbox: InboxStore, room: DiskRoom, file: Database): InboxStore {
+  return {
+    ...inbox,
+    take(envelope) {
+      const taken = room.write(file, envelope.body.length, () => inbox.take(envelope))
+      if (taken === undefined) throw new SpoolFullError('disk')
+      return taken
     },
   }
 }

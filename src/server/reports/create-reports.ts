@@ -13,7 +13,6 @@ import { createPacedUpstream } from './delivery/paced-upstream.ts'
 import { createRateLimitState, type RateLimitState } from './delivery/rate-limit-state.ts'
 import { createRelay } from './relay/relay.ts'
 import { createReportCounts, type ReportCounts, type ReportStats } from './report-counts.ts'
-import { SpoolFullError } from './intake/accepted-envelope.ts'
 import { createUpstream } from './delivery/upstream.ts'
 
 /** Error reports of one server: the intake, and the outlet to the service or the inbox. */
@@ -102,14 +101,9 @@ function counted(intake: Intake, counts: Pick<ReportCounts, 'add'>): Intake {
 }
 
 /** The first report or reader opens the store, and the services close it. */
-function openInbox(services: Pick<ReportServices, 'inbox' | 'room'>): Outlet {
+function openInbox(services: Pick<ReportServices, 'inbox'>): Outlet {
   return {
-    accept(envelope) {
-      const { inbox, room } = services
-      const taken = inbox && room.write(envelope.body.length, () => inbox.take(envelope))
-      if (taken === undefined) throw new SpoolFullError('disk')
-      return taken
-    },
+    accept: (envelope) => services.inbox?.take(envelope),
     flush: () => Promise.resolve(true),
     levels: () => Promise.resolve([]),
     isFailing: () => undefined,

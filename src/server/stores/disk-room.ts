@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statfsSync } from 'node:fs'
+import { closeSync, openSync, readSync, statfsSync, statSync } from 'node:fs'
 import type { Database } from './open-database.ts'
 
 /** What is left to sessions, limits and the application's own files when reports and results of calls are refused. */
@@ -10,7 +10,11 @@ const CHECK_MS = 250
 const PLENTY_BYTES = 134_217_728
 /** Into the log, and by a checkpoint into the file. */
 const TIMES_WRITTEN = 2
+/** What a write takes besides its bytes, and those that are committed with it: rows, indexes, accounts. */
+const SLACK_BYTES = 1_048_576
 const PAGE_BYTES = 4_096 // SQLite's default
+/** https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
+const [LOG_HEADER_BYTES, FRAME_BYTES] = [32, 24 + PAGE_BYTES]
 /** In the index of a log (https://www.sqlite.org/walformat.html): pages in the log, and those of them that are in the file. */
 const [LOGGED_AT, WRITTEN_AT, INDEX_BYTES] = [16, 96, 100]
 
@@ -23,10 +27,11 @@ export interface DiskRoom {
   counting<File extends LoggedFile>(file: File, checkpoint?: () => void): File
   /**
    * Runs work that writes something, unless so little would be left that only what visitors cannot do without is written.
+   * @param file into which it writes: what this and its log can use again is room.
    * @param bytes about as many as it writes.
    * @returns `undefined` if it has not run.
    */
-  write<Result>(bytes: number, work: () => Result | Promise<Result>): Promise<Result> | undefined
+  write<Result>(file: LoggedFile, bytes: number, work: () => Result | Promise<Result>): Promise<Result> | undefined
 }
 
 type LoggedFile = Pick<Database, 'statement'>
@@ -45,13 +50,17 @@ export function createDiskRoom(
   const checkpoints: (() => void)[] = []
   let checkedAt = Number.NEGATIVE_INFINITY
   let left = 0
+  let mayReuse = false
   let inProgress = 0
 
   function look(): number {
     const disk = diskOf(folder)
     if (disk === undefined) return Infinity
     const owed = files.reduce((sum, file) => sum + unwrittenBytes(file), 0)
-    return disk.free - owed - Math.min(LEAST_FREE_BYTES, disk.all * LEAST_FREE_SHARE)
+    const reserve = Math.min(LEAST_FREE_BYTES, disk.all * LEAST_FREE_SHARE)
+    // Deletions make a log longer and ask for no room: without this, they could take all of the reserve by and by.
+    mayReuse = disk.free >= reserve / 2
+    return disk.free - owed - reserve
   }
 
   async function run<Result>(bytes: number, work: () => Result | Promise<Result>): Promise<Result> {
@@ -69,35 +78,65 @@ export function createDiskRoom(
       if (checkpoint !== undefined) checkpoints.push(checkpoint)
       return file
     },
-    write(bytes, work) {
+    write(file, bytes, work) {
       const at = now()
       if (left < PLENTY_BYTES || at - checkedAt >= CHECK_MS) {
         checkedAt = at
         left = look()
       }
-      if (left >= TIMES_WRITTEN * (inProgress + bytes)) return run(bytes, work)
+      const all = inProgress + bytes
+      if (left >= TIMES_WRITTEN * all || (mayReuse && growth(file, all) <= Math.max(0, left))) return run(bytes, work)
       for (const checkpoint of checkpoints) checkpoint()
       return undefined
     },
   }
 }
 
-/** Of the log, what no checkpoint has written into the file. By `wal_checkpoint(NOOP)`, only SQLite 3.51 and later would say it. */
+/** By how many bytes a write makes a file and its log longer. */
+function growth(file: LoggedFile, bytes: number): number {
+  return reusableBytes(file).reduce((sum, reusable) => sum + Math.max(0, bytes + SLACK_BYTES - reusable), 0)
+}
+
+/** Of a file, its free pages; of its log, what follows the pages in use. */
+function reusableBytes(file: LoggedFile): readonly [file: number, log: number] {
+  try {
+    const { path, logged, written } = readLogIndex(file)
+    const { freelist_count: free } = file.statement('PRAGMA freelist_count').get() as {
+      readonly freelist_count: number
+    }
+    // Once all of a log is in the file, the next write begins it again.
+    const used = logged === written ? 0 : LOG_HEADER_BYTES + logged * FRAME_BYTES
+    return [free * PAGE_BYTES, Math.max(0, statSync(`${path}-wal`).size - used)]
+  } catch {
+    return [0, 0]
+  }
+}
+
+/** Of the log, what no checkpoint has written into the file. */
 function unwrittenBytes(file: LoggedFile): number {
   try {
-    const { file: path } = file.statement('PRAGMA database_list').get() as { readonly file: string }
-    const index = Buffer.alloc(INDEX_BYTES)
-    const descriptor = openSync(`${path}-shm`, 'r')
-    try {
-      readSync(descriptor, index, 0, INDEX_BYTES, 0)
-    } finally {
-      closeSync(descriptor)
-    }
-    return (index.readUInt32LE(LOGGED_AT) - index.readUInt32LE(WRITTEN_AT)) * PAGE_BYTES
+    const { logged, written } = readLogIndex(file)
+    return (logged - written) * PAGE_BYTES
   } catch {
     // Whoever writes to it learns why.
     return 0
   }
+}
+
+/**
+ * By `wal_checkpoint(NOOP)`, only SQLite 3.51 and later would say it.
+ * @returns the file's path, how many pages are in its log, and how many of those in the file.
+ */
+function readLogIndex(file: LoggedFile) {
+  const { file: path } = file.statement('PRAGMA database_list').get() as { readonly file: string }
+  const index = Buffer.alloc(INDEX_BYTES)
+  const descriptor = openSync(`${path}-shm`, 'r')
+  try {
+    readSync(descriptor, index, 0, INDEX_BYTES, 0)
+  } finally {
+    closeSync(descriptor)
+  }
+  return { path, logged: index.readUInt32LE(LOGGED_AT), written: index.readUInt32LE(WRITTEN_AT) }
 }
 
 /** A disk, in bytes. */

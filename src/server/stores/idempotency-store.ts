@@ -2,7 +2,6 @@
  * Remembers calls that carry an idempotency key, so that a call whose answer was lost does not run twice when it is
  * sent again. Kept for ten minutes; at most 100,000 keys and 64 MiB of results.
  */
-import type { DiskRoom } from './disk-room.ts'
 import type { Store, StoreEntry, StoreKind } from './store.ts'
 import { storedKey } from './stored-key.ts'
 
@@ -36,16 +35,21 @@ export interface IdempotencyStore {
   abandon(key: string): Promise<void>
 }
 
+/** As `DiskRoom`, for one file. */
+interface FileRoom {
+  write(bytes: number, work: () => Promise<unknown>): Promise<unknown> | undefined
+}
+
 const RUNNING = ''
 const DONE = '='
 
 /**
  * An `IdempotencyStore` in a store of `CALLS`.
- * @param room of its disk, if it is on one.
+ * @param room of its file, if it is in one.
  */
 export function createIdempotencyStore(
   store: Pick<Store, 'put' | 'remove'>,
-  room: Pick<DiskRoom, 'write'> = { write: async (_bytes, work) => work() },
+  room: FileRoom = { write: (_bytes, work) => work() },
 ): IdempotencyStore {
   const entryOf = (key: string, value: string, now: number, client: string): StoreEntry => ({
     key: storedKey(key),

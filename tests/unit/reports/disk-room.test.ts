@@ -6,11 +6,18 @@ import { openReportDatabase } from '../../../src/server/reports/report-database.
 import { createReportCounts } from '../../../src/server/reports/report-counts.ts'
 import { createSpool } from '../../../src/server/reports/spool/spool-store.ts'
 import { createDiskRoom, LEAST_FREE_BYTES, type DiskRoom } from '../../../src/server/stores/disk-room.ts'
+import type { Database } from '../../../src/server/stores/open-database.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { sampleEnvelope } from './sample-envelope.ts'
 
 const PLENTY = 134_217_728
-const has = (room: DiskRoom, bytes = 0): boolean => room.write(bytes, () => undefined) !== undefined
+const NO_FILE: Pick<Database, 'statement'> = {
+  statement() {
+    throw new Error('not opened')
+  },
+}
+const has = (room: DiskRoom, bytes = 0, file = NO_FILE): boolean =>
+  room.write(file, bytes, () => undefined) !== undefined
 
 test('room is scarce below 16 MiB, and the disk is looked at four times a second at most while it has plenty', () => {
   const disk = { free: LEAST_FREE_BYTES + PLENTY, all: 1e12, looks: 0, now: 0 }
@@ -48,12 +55,12 @@ test('what is written counts twice, in the log and in the file, while it is writ
   expect([has(room, 501), has(room, 500)]).toEqual([false, true])
   await Promise.resolve()
   const { promise, resolve } = Promise.withResolvers<string>()
-  const first = room.write(400, () => promise)
+  const first = room.write(NO_FILE, 400, () => promise)
   expect([has(room, 101), has(room, 100)]).toEqual([false, true])
   resolve('done')
   expect(await first).toBe('done')
   await new Promise(setImmediate)
-  await expect(room.write(400, () => Promise.reject(new Error('in vain')))).rejects.toThrow('in vain')
+  await expect(room.write(NO_FILE, 400, () => Promise.reject(new Error('in vain')))).rejects.toThrow('in vain')
   expect(has(room, 500)).toBe(true)
 })
 
@@ -70,6 +77,43 @@ test('what no checkpoint has written into its file counts, and a refusal begins 
   const body = Buffer.alloc(100_000, 'x')
   for (let kept = 0; kept < 60; kept += 1) await spool.accept({ ...sampleEnvelope(), body })
   expect([has(room), has(room)]).toEqual([false, true])
+})
+
+test('what a file and its log can use again is room: an emptied spool takes reports on a disk without any', async () => {
+  const folder = await makeTempDir('room')
+  const file = openReportDatabase(folder.path)
+  onTestFinished(async () => {
+    file.dispose()
+    await folder.remove()
+  })
+  const asked: string[] = []
+  const watched = { statement: (sql: string) => (asked.push(sql), file.statement(sql)) }
+  const checkpoint = () => void file.statement('PRAGMA wal_checkpoint(PASSIVE)').get()
+  const disk = { free: 1e9, all: 1e12 }
+  const room = createDiskRoom(folder.path, () => disk)
+  expect([has(room, 1, watched), asked]).toEqual([true, []])
+  disk.free = LEAST_FREE_BYTES
+  const scarce = createDiskRoom(folder.path, () => disk)
+  const spool = createSpool(file, { destination: 'x' })
+  const body = Buffer.alloc(100_000, 'x')
+  for (let kept = 0; kept < 60; kept += 1) spool.accept({ ...sampleEnvelope(), body })
+  checkpoint()
+  expect(has(scarce, 100_000, watched), 'no page of the file is free').toBe(false)
+  for (const kind of spool.kinds()) for (const entry of spool.list(kind, 0, 100)) spool.settle(entry)
+  checkpoint()
+  expect([2_000_000, 20_000_000].map((bytes) => has(scarce, bytes, watched))).toEqual([true, false])
+
+  disk.free = LEAST_FREE_BYTES / 2 - 1
+  expect(has(scarce, 2_000_000, watched), 'half of the reserve is gone').toBe(false)
+  disk.free = LEAST_FREE_BYTES
+
+  // The log has begun again, and what follows its first pages is free.
+  spool.accept({ ...sampleEnvelope(), body })
+  expect([2_000_000, 20_000_000].map((bytes) => has(scarce, bytes, watched))).toEqual([true, false])
+
+  // Half of it is in use, and none of that in the file.
+  for (let kept = 0; kept < 50; kept += 1) spool.accept({ ...sampleEnvelope(), body })
+  expect(has(scarce, 2_000_000, watched)).toBe(false)
 })
 
 test('reports leave the last bytes of a disk to sessions', async () => {

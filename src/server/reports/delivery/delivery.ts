@@ -62,7 +62,7 @@ export function openDelivery(
   const drainer = startDrainer({ ...parts, spool, lease, clock: SYSTEM_CLOCK, random: Math.random })
   return {
     async accept(envelope) {
-      const accepted = room.write(envelope.body.length, () => spool.accept(envelope))
+      const accepted = room.write(database, envelope.body.length, () => spool.accept(envelope))
       if (accepted === undefined) throw new SpoolFullError('disk')
       await accepted
       drainer.wake()
