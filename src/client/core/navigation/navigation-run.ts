@@ -107,10 +107,8 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
     emit('start', target, reason)
     const slow = setTimeout(() => dispatch({ type: 'slow', id }), PENDING_DELAY_MS)
     try {
-      const page = await loadForUser(parts.loader, state, href, {
-        signal,
-        reload: kind === 'refresh' ? 'all' : 'nothing',
-      })
+      const reload = kind === 'refresh' ? 'all' : 'nothing'
+      const page = await loadForUser(parts.loader, state, href, { signal, reload })
       await returned
       if (signal.aborted) return
       const { href: to } = page
