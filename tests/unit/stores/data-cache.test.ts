@@ -78,7 +78,10 @@ describe('a value', () => {
   test('of one key is never given for another', async () => {
     const { read, cache } = cacheWorld()
     const ask = (key: never, value: number) =>
-      cache.read({ key, options: MINUTE, read: () => value }, { pathname: '/', of: {}, used: () => {}, failed: () => {} })
+      cache.read(
+        { key, options: MINUTE, read: () => value },
+        { pathname: '/', of: {}, used: () => {}, failed: () => {} },
+      )
     const keys = [
       'a',
       '["a"]',

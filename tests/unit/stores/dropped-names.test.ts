@@ -14,7 +14,10 @@ function cacheWorld(options: Partial<DataCacheOptions> = {}) {
     pathname = '/',
     used: string[] = [],
   ): Promise<number> =>
-    cache.read({ key, options: given, read }, { pathname, of: cache, used: (tags) => used.push(...tags), failed: () => undefined })
+    cache.read(
+      { key, options: given, read },
+      { pathname, of: cache, used: (tags) => used.push(...tags), failed: () => undefined },
+    )
   return { cache, read }
 }
 
