@@ -17,8 +17,10 @@ export function namesVisitor(vary: string): boolean {
 
 /** In one line: some caches read only one. */
 export function joinVary(...lists: readonly string[]): string {
+  const [first = '', ...others] = lists.filter((list) => list !== '')
+  if (others.length === 0) return first
   const names = new Map<string, string>()
-  for (const name of lists.flatMap((list) => list.split(','))) {
+  for (const name of [first, ...others].flatMap((list) => list.split(','))) {
     const lower = name.trim().toLowerCase()
     if (lower !== '' && !names.has(lower)) names.set(lower, name.trim())
   }
