@@ -225,6 +225,16 @@ describe('what can be had only in vain', () => {
     expect(world.window.document.body.inert).toBe(false)
   })
 
+  test('of a former user is not waited for without end: the document is loaded', async () => {
+    const world = createWorld()
+    await world.visit('/a')
+    world.window.document.dispatchEvent(new Event('millrace:former'))
+    await pass(19_999)
+    expect(world.left).toEqual([])
+    await pass(1)
+    expect(world.left).toEqual(['refresh /a'])
+  })
+
   test('an answer that was on its way when a user has left is not the next one’s', async () => {
     const world = createWorld()
     await world.visit('/a')
