@@ -78,6 +78,9 @@ function openSharedStore(
   return redis
 }
 
+/** Whoever fills the disk with reports does not keep everybody's lost answers from being repeated. */
+const OF_CALLS = { leaves: 1 / 2 }
+
 /** Creates the services of a server. Each file is opened on first use. */
 export function createServices(
   config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl' | 'redisPrefix' | 'renderTimeoutMs'>,
@@ -111,7 +114,7 @@ export function createServices(
 
   function openIdempotencyStore(): IdempotencyStore {
     const own = createIdempotencyStore(createSqliteStore(database(), CALLS), {
-      write: (...write) => room.write(database(), ...write),
+      write: (bytes, work) => room.write(database(), bytes, work, OF_CALLS),
     })
     const shared = redis && createIdempotencyStore(createRedisStore(redis, CALLS))
     return shared === undefined ? own : sharedIdempotencyStore(shared, own, watch)
@@ -185,7 +188,8 @@ function whileRoom(inbox: InboxStore, room: DiskRoom, file: Database): InboxStor
   return {
     ...inbox,
     take(envelope) {
-      const taken = room.write(file, envelope.body.length, () => inbox.take(envelope))
+      const free = (bytes: number): void => inbox.free(envelope, bytes)
+      const taken = room.write(file, envelope.body.length, () => inbox.take(envelope), { free })
       if (taken === undefined) throw new SpoolFullError('disk')
       return taken
     },

@@ -144,6 +144,8 @@ describe.each([...PATHS, '/ruled'])('%s', (path) => {
       'x-amzn-trace-id',
       'x-datadog-trace-id',
       'cf-ray',
+      'x-amz-cf-id',
+      'via',
       'X-Request-ID',
       'X-Correlation-ID',
     ]

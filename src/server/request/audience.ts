@@ -9,7 +9,8 @@ const OF_ANY_ANSWER: ReadonlySet<string> = new Set(
     ['request-id', 'x-request-id', 'correlation-id', 'x-correlation-id', 'cf-ray'],
     ['traceparent', 'tracestate', 'baggage', 'sentry-trace', 'uber-trace-id'],
     ['b3', 'x-b3-traceid', 'x-b3-spanid', 'x-b3-parentspanid', 'x-b3-sampled', 'x-b3-flags'],
-    ['x-amzn-trace-id', 'x-cloud-trace-context'],
+    ['x-amzn-trace-id', 'x-cloud-trace-context', 'elastic-apm-traceparent'],
+    ['x-amz-cf-id', 'x-azure-ref', 'x-vercel-id', 'fly-request-id', 'x-varnish', 'via'],
     ['x-datadog-trace-id', 'x-datadog-parent-id', 'x-datadog-sampling-priority'],
   ].flat(),
 )

@@ -31,7 +31,20 @@ export interface DiskRoom {
    * @param bytes about as many as it writes.
    * @returns `undefined` if it has not run.
    */
-  write<Result>(file: LoggedFile, bytes: number, work: () => Result | Promise<Result>): Promise<Result> | undefined
+  write<Result>(
+    file: LoggedFile,
+    bytes: number,
+    work: () => Result | Promise<Result>,
+    ways?: RoomWays,
+  ): Promise<Result> | undefined
+}
+
+/** How a write gets its room. */
+interface RoomWays {
+  /** The part of the reserve that it leaves, 0 to 1. Default: all of it. */
+  readonly leaves?: number
+  /** Deletes about so many bytes of the file, if there are some that may go: the write uses their pages again. */
+  readonly free?: (bytes: number) => void
 }
 
 type LoggedFile = Pick<Database, 'statement'>
@@ -50,6 +63,7 @@ export function createDiskRoom(
   const checkpoints: (() => void)[] = []
   let checkedAt = Number.NEGATIVE_INFINITY
   let left = 0
+  let reserve = 0
   let mayReuse = false
   let inProgress = 0
 
@@ -57,10 +71,10 @@ export function createDiskRoom(
     const disk = diskOf(folder)
     if (disk === undefined) return Infinity
     const owed = files.reduce((sum, file) => sum + unwrittenBytes(file), 0)
-    const reserve = Math.min(LEAST_FREE_BYTES, disk.all * LEAST_FREE_SHARE)
+    reserve = Math.min(LEAST_FREE_BYTES, disk.all * LEAST_FREE_SHARE)
     // Deletions make a log longer and ask for no room: without this, they could take all of the reserve by and by.
     mayReuse = disk.free >= reserve / 2
-    return disk.free - owed - reserve
+    return disk.free - owed
   }
 
   async function run<Result>(bytes: number, work: () => Result | Promise<Result>): Promise<Result> {
@@ -78,23 +92,37 @@ export function createDiskRoom(
       if (checkpoint !== undefined) checkpoints.push(checkpoint)
       return file
     },
-    write(file, bytes, work) {
+    write(file, bytes, work, { leaves = 1, free } = {}) {
       const at = now()
-      if (left < PLENTY_BYTES || at - checkedAt >= CHECK_MS) {
+      if (left < reserve + PLENTY_BYTES || at - checkedAt >= CHECK_MS) {
         checkedAt = at
         left = look()
       }
       const all = inProgress + bytes
-      if (left >= TIMES_WRITTEN * all || (mayReuse && growth(file, all) <= Math.max(0, left))) return run(bytes, work)
+      const spare = left - leaves * reserve
+      if (spare >= TIMES_WRITTEN * all) return run(bytes, work)
+      if (mayReuse && mayWrite(file, all, Math.max(0, spare), free)) return run(bytes, work)
       for (const checkpoint of checkpoints) checkpoint()
       return undefined
     },
   }
 }
 
-/** By how many bytes a write makes a file and its log longer. */
-function growth(file: LoggedFile, bytes: number): number {
-  return reusableBytes(file).reduce((sum, reusable) => sum + Math.max(0, bytes + SLACK_BYTES - reusable), 0)
+/** @returns whether a write makes a file and its log longer by no more than `most` bytes. @param free as `RoomWays`. */
+function mayWrite(file: LoggedFile, bytes: number, most: number, free?: RoomWays['free']): boolean {
+  const [ofFile, ofLog] = growthOf(file, bytes)
+  if (ofFile + ofLog <= most) return true
+  // Where the log has no room, deletions would be in vain: a checkpoint comes first.
+  if (ofLog > most || free === undefined) return false
+  free(ofFile + SLACK_BYTES)
+  return mayWrite(file, bytes, most)
+}
+
+/** By how many bytes a write makes a file longer, and its log. */
+function growthOf(file: LoggedFile, bytes: number): readonly [file: number, log: number] {
+  const [ofFile, ofLog] = reusableBytes(file)
+  const growth = (reusable: number): number => Math.max(0, bytes + SLACK_BYTES - reusable)
+  return [growth(ofFile), growth(ofLog)]
 }
 
 /** Of a file, its free pages; of its log, what follows the pages in use. */
@@ -150,7 +178,8 @@ interface DiskBytes {
 function readDisk(folder: string): DiskBytes | undefined {
   try {
     const { bavail, blocks, bsize } = statfsSync(folder)
-    return { free: bavail * bsize, all: blocks * bsize }
+    // File systems in memory without a limit, and some of a network.
+    return blocks === 0 ? undefined : { free: bavail * bsize, all: blocks * bsize }
   } catch {
     return undefined
   }

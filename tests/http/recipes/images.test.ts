@@ -4,13 +4,13 @@ import { readdirSync } from 'node:fs'
 import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { deflateSync, crc32 } from 'node:zlib'
 import request from 'supertest'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createTestApp, renderRoute, type TestDefinition } from 'millrace/testing'
 import { createElement } from 'react'
 import { fencedBlocks } from '../../unit/app/handbook-samples.ts'
+import { claimingPng, jpegWithScans, pngWithTexts } from './hostile-images.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 import { imageProps, WIDTHS } from '../../fixtures/recipes/images/images/widths.ts'
 
@@ -18,12 +18,20 @@ const PROJECT = resolve(import.meta.dirname, '../../..')
 const RECIPE = join(PROJECT, 'tests/fixtures/recipes/images')
 
 /** How the processes that decode are started. */
-const decoding = vi.hoisted(() => ({ limits: [] as unknown[], timeout: undefined as number | undefined }))
+const decoding = vi.hoisted(() => ({
+  limits: [] as unknown[],
+  timeout: undefined as number | undefined,
+  part: undefined as string | undefined,
+}))
 vi.mock('node:child_process', async (load) => {
   const real = await load<typeof import('node:child_process')>()
   const fork = (script: URL, args: string[], options: ForkOptions) => {
     decoding.limits.push(options.timeout)
-    return real.fork(script, args, { ...options, timeout: decoding.timeout ?? options.timeout })
+    const conversion = { ...(JSON.parse(args[0] ?? '') as object), ...(decoding.part && { part: decoding.part }) }
+    return real.fork(script, [JSON.stringify(conversion)], {
+      ...options,
+      timeout: decoding.timeout ?? options.timeout,
+    })
   }
   return { ...real, fork }
 })
@@ -209,6 +217,17 @@ describe('what is refused', () => {
     await get('/images/320/slow.jpg').expect(200)
   })
 
+  test('none of which only the result cannot be written: it is made once there is room', async () => {
+    await writeFile(original('full.jpg'), await readFile(original('mill.jpg')))
+    const { app, get } = opened()
+    decoding.part = '/dev/full/part'
+    onTestFinished(() => void (decoding.part = undefined))
+    await get('/images/320/full.jpg').expect(500)
+    decoding.part = undefined
+    expect(app.logs.map((line) => JSON.stringify(line)).join('')).toContain('does the disk have room')
+    await get('/images/320/full.jpg').expect(200)
+  })
+
   test('more than fifty in progress or waiting for one client; another client does not wait behind them', async () => {
     const { resized } = await import('../../fixtures/recipes/images/images/resize.server.ts')
     const names = Array.from({ length: 26 }, (_, n) => `grain-${n}.png`)
@@ -339,57 +358,4 @@ function watchMemory() {
       return most
     },
   }
-}
-
-/** A PNG that says how large it is and has next to nothing in it. */
-const claimingPng = (width: number, height: number): Buffer => png(width, height, [])
-
-/** A PNG of one pixel, with texts of 7 MB each: decoders allow 8 MB for one and any number of them. */
-function pngWithTexts(count: number): Buffer {
-  const text = deflateSync(Buffer.alloc(7_000_000, 'a'))
-  const texts = Array.from({ length: count }, (_, n) => chunk('zTXt', Buffer.concat([Buffer.from(`${n}\0\0`), text])))
-  return png(1, 1, texts)
-}
-
-function png(width: number, height: number, others: readonly Buffer[]): Buffer {
-  const head = Buffer.alloc(13)
-  head.writeUInt32BE(width, 0)
-  head.writeUInt32BE(height, 4)
-  head.set([8, 2], 8) // bits of a channel, RGB
-  const pixels = chunk('IDAT', deflateSync(Buffer.alloc(16)))
-  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
-  return Buffer.concat([signature, chunk('IHDR', head), ...others, pixels, chunk('IEND', Buffer.alloc(0))])
-}
-
-function chunk(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type), data])
-  const [size, sum] = [Buffer.alloc(4), Buffer.alloc(4)]
-  size.writeUInt32BE(data.length)
-  sum.writeUInt32BE(crc32(body))
-  return Buffer.concat([size, body, sum])
-}
-
-/** A grey progressive JPEG: each scan refines one coefficient of all blocks, which costs it a few bytes. */
-function jpegWithScans(pixels: number, scans: number): Buffer {
-  const segment = (marker: number, ...data: number[]): Buffer =>
-    Buffer.from([0xff, marker, (data.length + 2) >> 8, (data.length + 2) & 255, ...data])
-  const table = (kind: number, symbol: number): Buffer => segment(0xc4, kind, 1, ...Array<number>(15).fill(0), symbol)
-  const blocks = Math.ceil(pixels / 8) ** 2
-  const side = [pixels >> 8, pixels & 255]
-  const head = [
-    Buffer.from([0xff, 0xd8]),
-    segment(0xdb, 0, ...Array<number>(64).fill(1)),
-    segment(0xc2, 8, ...side, ...side, 1, 1, 0x11, 0),
-    table(0x00, 0),
-    table(0x10, 0xe0), // 2^14 blocks end here, and as many more as the next 14 bits say
-  ]
-  const flat = [segment(0xda, 1, 1, 0, 0, 0, 0), Buffer.alloc(Math.ceil(blocks / 8))]
-  const runs = '011111111111111'.repeat(Math.ceil(blocks / 32_767))
-  const bytes = runs.match(/.{1,8}/g)?.map((bits) => Number.parseInt(bits.padEnd(8, '1'), 2)) ?? []
-  const data = Buffer.from(bytes.flatMap((byte) => (byte === 255 ? [255, 0] : [byte])))
-  const refining = Array.from({ length: scans }, (_, n) => {
-    const [coefficient, bit] = [1 + Math.floor(n / 14), 13 - (n % 14)]
-    return [segment(0xda, 1, 1, 0, coefficient, coefficient, ((bit === 13 ? 0 : bit + 1) << 4) | bit), data]
-  })
-  return Buffer.concat([...head, ...flat, ...refining.flat(), Buffer.from([0xff, 0xd9])])
 }

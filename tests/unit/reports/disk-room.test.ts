@@ -1,13 +1,17 @@
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { openDelivery } from '../../../src/server/reports/delivery/delivery.ts'
 import { createRateLimitState } from '../../../src/server/reports/delivery/rate-limit-state.ts'
 import { openReportDatabase } from '../../../src/server/reports/report-database.ts'
 import { createReportCounts } from '../../../src/server/reports/report-counts.ts'
+import { createInbox } from '../../../src/server/reports/inbox/inbox-store.ts'
 import { createSpool } from '../../../src/server/reports/spool/spool-store.ts'
 import { createDiskRoom, LEAST_FREE_BYTES, type DiskRoom } from '../../../src/server/stores/disk-room.ts'
 import type { Database } from '../../../src/server/stores/open-database.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
+import type { AcceptedEnvelope } from '../../../src/server/reports/intake/accepted-envelope.ts'
 import { sampleEnvelope } from './sample-envelope.ts'
 
 const PLENTY = 134_217_728
@@ -115,6 +119,72 @@ test('what a file and its log can use again is room: an emptied spool takes repo
   for (let kept = 0; kept < 50; kept += 1) spool.accept({ ...sampleEnvelope(), body })
   expect(has(scarce, 2_000_000, watched)).toBe(false)
 })
+
+test('a disk that says no size has room: file systems in memory without a limit', () => {
+  const { statfsSync } = fs
+  fs.statfsSync = (() => ({ bavail: 0, blocks: 0, bsize: 4_096 })) as unknown as typeof statfsSync
+  syncBuiltinESMExports()
+  onTestFinished(() => {
+    fs.statfsSync = statfsSync
+    syncBuiltinESMExports()
+  })
+  expect(has(createDiskRoom('/data'), 1_000)).toBe(true)
+})
+
+test('a write that leaves only a part of the reserve has room where others have none', () => {
+  const room = createDiskRoom('/data', () => ({ free: LEAST_FREE_BYTES * 0.75, all: 1e12 }))
+  expect(has(room)).toBe(false)
+  expect(room.write(NO_FILE, 100_000, () => undefined, { leaves: 1 / 2 })).toBeDefined()
+  expect(room.write(NO_FILE, LEAST_FREE_BYTES / 4, () => undefined, { leaves: 1 / 2 })).toBeUndefined()
+})
+
+const STORES = {
+  spool(file: Database) {
+    const spool = createSpool(file, { destination: 'x' })
+    return { accept: spool.accept, free: spool.free, held: () => spool.size().bytes }
+  },
+  inbox(file: Database) {
+    const inbox = createInbox(file)
+    const sum = (): number => Number(file.statement('SELECT bytes FROM inbox_totals').get()?.['bytes'])
+    return { accept: inbox.accept, free: inbox.free, held: sum }
+  },
+}
+
+test.each(['spool', 'inbox'] as const)(
+  'on a full disk, the client with most in the %s loses its oldest',
+  async (of) => {
+    const folder = await makeTempDir('room')
+    const file = openReportDatabase(folder.path)
+    onTestFinished(async () => {
+      file.dispose()
+      await folder.remove()
+    })
+    const store = STORES[of](file)
+    const from = (client: string, bytes: number): AcceptedEnvelope => {
+      const body = Buffer.concat([sampleEnvelope().body, Buffer.alloc(bytes, '\n')])
+      return { ...sampleEnvelope(), client, body }
+    }
+    for (let kept = 0; kept < 60; kept += 1) store.accept(from('greedy', 200_000))
+    file.statement('PRAGMA wal_checkpoint(PASSIVE)').get()
+    const room = createDiskRoom(folder.path, () => ({ free: LEAST_FREE_BYTES, all: 1e12 }))
+    const write = (envelope: AcceptedEnvelope) =>
+      room.write(file, envelope.body.length, () => store.accept(envelope), {
+        free: (bytes) => store.free(envelope, bytes),
+      })
+    const before = store.held()
+    expect(room.write(file, 10_000, () => undefined)).toBeUndefined()
+    await expect(write(from('honest', 10_000))).resolves.toBeUndefined()
+    expect(store.held()).toBeLessThan(before)
+    const after = store.held()
+    await expect(write(from('honest', 10_000))).resolves.toBeUndefined()
+    expect(store.held(), 'what was freed lasts for more than one').toBeGreaterThan(after)
+
+    // Nobody else has as much: of a smaller client, nothing goes.
+    file.statement('PRAGMA wal_checkpoint(PASSIVE)').get()
+    expect(write(from('greediest', 14_000_000))).toBeUndefined()
+    expect(store.held()).toBeGreaterThan(after)
+  },
+)
 
 test('reports leave the last bytes of a disk to sessions', async () => {
   const folder = await makeTempDir('room')

@@ -57,12 +57,14 @@ export function openDelivery(
 ): Outlet {
   const checkpoints = createCheckpointThread(reportDatabasePath(dataDir))
   const database = room.counting(openReportDatabase(dataDir), () => checkpoints.wrote(Infinity))
-  const spool = createGroupedSpool(createSpool(database, { destination }), database, { kept: checkpoints.wrote })
+  const file = createSpool(database, { destination })
+  const spool = createGroupedSpool(file, database, { kept: checkpoints.wrote })
   const lease = createDeliveryLease(database, { destination, owner: nameOwner(randomUUID()), isGone: isOwnerGone })
   const drainer = startDrainer({ ...parts, spool, lease, clock: SYSTEM_CLOCK, random: Math.random })
   return {
     async accept(envelope) {
-      const accepted = room.write(database, envelope.body.length, () => spool.accept(envelope))
+      const free = (bytes: number): void => file.free(envelope, bytes)
+      const accepted = room.write(database, envelope.body.length, () => spool.accept(envelope), { free })
       if (accepted === undefined) throw new SpoolFullError('disk')
       await accepted
       drainer.wake()

@@ -70,6 +70,11 @@ export interface InboxStore extends ReportInbox {
   accept(envelope: AcceptedEnvelope, pieces?: string): void
   /** As `accept`; a large body is written in several turns of the event loop. */
   take(envelope: AcceptedEnvelope): Awaitable<void>
+  /**
+   * Evicts about so many bytes, as it would at its bound for this envelope; nothing if they are not there.
+   * @throws {SpoolFullError} as `accept`.
+   */
+  free(envelope: AcceptedEnvelope, bytes: number): void
 }
 
 type Row = Readonly<Record<string, unknown>>
@@ -152,17 +157,20 @@ export function createInbox(database: Database, { mapsFolder, bounds = BOUNDS, w
   function accept(accepted: AcceptedEnvelope, pieces?: string): void {
     if (accepted.body.length > bounds.bytes) throw new SpoolFullError('bound')
     const items = indexItems(accepted.body)
-    let isKept: boolean
+    const isKept = write(() => {
+      if (!makeRoom(database, bounds, accepted)) return false
+      insert(accepted, items, pieces)
+      return true
+    })
+    if (!isKept) throw new SpoolFullError('bound')
+  }
+
+  function write<Result>(work: () => Result): Result {
     try {
-      isKept = database.write(() => {
-        if (!makeRoom(database, bounds, accepted)) return false
-        insert(accepted, items, pieces)
-        return true
-      })
+      return database.write(work)
     } catch (thrown) {
       throw new SpoolFullError('disk', thrown)
     }
-    if (!isKept) throw new SpoolFullError('bound')
   }
 
   return {
@@ -177,6 +185,8 @@ export function createInbox(database: Database, { mapsFolder, bounds = BOUNDS, w
           throw thrown instanceof SpoolFullError ? thrown : new SpoolFullError('disk', thrown)
         })
     },
+
+    free: (envelope, bytes) => void write(() => makeRoom(database, bounds, envelope, bytes)),
 
     list(asked, filter = {}): ReportPage {
       const envelopes = Number(database.statement(TOTALS).get()?.['envelopes'])
@@ -237,11 +247,12 @@ function placeOf(asked: number, total: number): Readonly<Record<'page' | 'pages'
   return { page, pages, offset: (page - 1) * GROUPS_A_PAGE }
 }
 
-/** @returns whether there is room now. */
+/** @returns whether there is room now. @param least bytes to evict, for a reason that is not in the bounds. */
 function makeRoom(
   database: Database,
   bounds: NonNullable<InboxOptions['bounds']>,
   { client, body }: AcceptedEnvelope,
+  least = 0,
 ): boolean {
   const sizes: Amounts = { envelopes: 1, bytes: body.length }
   // Room for one envelope may need few bytes, and room for its bytes no envelope: check each limit separately.
@@ -252,7 +263,10 @@ function makeRoom(
       {
         sender: client,
         size,
-        need: amountIn(database.statement(TOTALS).get(), measure) + size - most,
+        need: Math.max(
+          amountIn(database.statement(TOTALS).get(), measure) + size - most,
+          measure === 'bytes' ? least : 0,
+        ),
         ownNeed: source.heldBy(client) + size - (bounds.client?.[measure] ?? most),
         mostRows: MOST_EVICTED,
       },

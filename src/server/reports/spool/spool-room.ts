@@ -46,9 +46,10 @@ export interface SpoolRoom {
   /**
    * Makes room if there is none.
    * @param evict removes a row, and counts it.
+   * @param least bytes to evict, for a reason that is not in the bounds. Default: none.
    * @returns whether there is room now. If too many rows would have to go at once, some of them are still evicted.
    */
-  make(waiting: Waiting, envelope: AcceptedEnvelope, evict: (row: EvictedRow) => void): boolean
+  make(waiting: Waiting, envelope: AcceptedEnvelope, evict: (row: EvictedRow) => void, least?: number): boolean
   /** Deletes accounts of clients that have nothing left. */
   tidy(): void
 }
@@ -136,18 +137,18 @@ export function createSpoolRoom(database: Database, bounds: SpoolBounds): SpoolR
       change.bytes += bytes
       changed.set(client, change)
     },
-    make(waiting, envelope, evict) {
+    make(waiting, envelope, evict, least = 0) {
       const { client, keep } = envelope
       const size = spooledSize(envelope)
       const total = waiting.bytes + size
       if (!waiting.accounted) {
-        if (total <= openedAt) return true
+        if (total <= openedAt && least === 0) return true
         for (const sql of OPEN) database.statement(sql).run()
         waiting.accounted = true
       }
       // One client has no more than all together.
-      if (total <= tightest) return true
-      const need = total - heldBy(LOSS_SENDER) - bounds.bytes
+      if (total <= tightest && least === 0) return true
+      const need = Math.max(least, total - heldBy(LOSS_SENDER) - bounds.bytes)
       const ownNeed = heldBy(client) + size - clientBytes
       const room = { sender: client, size, need, ownNeed, mostRows: MOST_EVICTED }
       const { rows, outcome } = planEviction(room, sourceFor(keep))

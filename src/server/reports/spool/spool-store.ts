@@ -82,6 +82,11 @@ export interface FileSpool extends LocalSpool {
    * @throws {SpoolFullError} if it cannot be written.
    */
   keep(envelope: AcceptedEnvelope, pieces?: string): number | undefined
+  /**
+   * Evicts about so many bytes, as it would at its bound for this envelope; nothing if they are not there.
+   * @throws {SpoolFullError} as `keep`.
+   */
+  free(envelope: AcceptedEnvelope, bytes: number): void
   /** As `read`, with the name of the pieces in place of a large body. */
   find(id: number): (SpooledEnvelope & { readonly pieces: string | undefined }) | undefined
 }
@@ -149,12 +154,13 @@ function createSpoolRows(database: Database, destination: string, room: SpoolRoo
     return true
   }
 
-  /** @returns whether there is room now. */
-  function makeRoom(envelope: AcceptedEnvelope): boolean {
-    return room.make(database.during(total), envelope, ({ id, client, amount, categories, destination: of }) => {
+  /** @returns whether there is room now. @param bytes as for `SpoolRoom`. */
+  function makeRoom(envelope: AcceptedEnvelope, bytes?: number): boolean {
+    const evict: Parameters<SpoolRoom['make']>[2] = ({ id, client, amount, categories, destination: of }) => {
       erase({ id, client, bytes: amount })
       count(lossesOf(parseCategories(categories), 'queue_overflow'), of)
-    })
+    }
+    return room.make(database.during(total), envelope, evict, bytes)
   }
 
   function remove(row: Row, reason: LossReason): void {
@@ -170,12 +176,16 @@ export function createSpool(database: Database, { destination, bounds = BOUNDS }
   const room = createSpoolRoom(database, bounds)
   const rows = createSpoolRows(database, destination, room)
 
-  function keep(envelope: AcceptedEnvelope, pieces?: string): number | undefined {
+  function write<Result>(work: () => Result): Result {
     try {
-      return database.write(() => (rows.makeRoom(envelope) ? rows.insert(envelope, pieces) : undefined))
+      return database.write(work)
     } catch (thrown) {
       throw new SpoolFullError('disk', thrown)
     }
+  }
+
+  function keep(envelope: AcceptedEnvelope, pieces?: string): number | undefined {
+    return write(() => (rows.makeRoom(envelope) ? rows.insert(envelope, pieces) : undefined))
   }
 
   function find(id: number): ReturnType<FileSpool['find']> {
@@ -193,6 +203,7 @@ export function createSpool(database: Database, { destination, bounds = BOUNDS }
   return {
     keep,
     find,
+    free: (envelope, bytes) => void write(() => rows.makeRoom(envelope, bytes)),
     accept(envelope) {
       if (keep(envelope) === undefined) throw new SpoolFullError('bound')
     },
