@@ -34,6 +34,7 @@ function context(address = '203.0.113.9') {
     },
     clientAddress: { address },
     audience: { sessions: undefined },
+    signal: new AbortController().signal,
     log: { warn: (...line: unknown[]) => void warnings.push(line) },
   }
 }
@@ -43,7 +44,7 @@ const value = (result: unknown, revalidate: readonly string[] = []): FinishedCal
   revalidate,
 })
 
-function processOf(store: IdempotencyStore) {
+function processOf(store: IdempotencyStore, isOfRouter = true) {
   const calls = createIdempotentCalls({ calls: store, sessions: NO_SESSIONS }, () => 0)
   let runs = 0
   return {
@@ -55,11 +56,7 @@ function processOf(store: IdempotencyStore) {
         runs += 1
         return work()
       }
-      return calls.run(
-        { sent: 'key', content: 'content', isOfRouter: true, repeated: () => 'key' },
-        counted,
-        own as never,
-      )
+      return calls.run({ sent: 'key', content: 'content', isOfRouter, repeated: () => 'key' }, counted, own as never)
     },
   }
 }
@@ -105,6 +102,21 @@ describe('a call with the key of another one', () => {
     await first
     expect(await other.run(() => value('never'))).toEqual(value(1))
     expect(other.runs).toBe(0)
+  })
+
+  test('as the form of a document waits for the other process, unless its visitor leaves', async () => {
+    const { store } = sharedStore()
+    const { promise, resolve } = Promise.withResolvers<FinishedCall>()
+    const first = processOf(store).run(() => promise)
+    const [other, third] = [processOf(store, false), processOf(store, false)]
+    const again = other.run(() => value('never'))
+    const leaving = new AbortController()
+    const left = third.run(() => value('never'), { ...context(), signal: leaving.signal })
+    leaving.abort()
+    await expect(left).rejects.toThrow('abort')
+    resolve(value(1))
+    await first
+    expect([await again, other.runs, third.runs]).toEqual([value(1), 0, 0])
   })
 
   test('gets value, headers and what is to be dropped, in another process too', async () => {

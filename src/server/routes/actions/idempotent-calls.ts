@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { controlFlowDigest, controlFlowOf } from '../../../shared/control-flow.ts'
 import { decodeValues } from '../../../shared/protocol/decode-value-text.ts'
 import { encodeValues } from '../../../shared/protocol/encode-values.ts'
@@ -5,7 +6,7 @@ import { createByteTurns } from '../../http/byte-turns.ts'
 import { clientKey } from '../../http/client-key.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { storedSessionId } from '../../secrets/open-stored-session.ts'
-import type { IdempotencyStore } from '../../stores/idempotency-store.ts'
+import type { IdempotencyState, IdempotencyStore } from '../../stores/idempotency-store.ts'
 import type { SessionStore } from '../../stores/session-store.ts'
 import type { IdempotencyKey } from './idempotency-key.ts'
 import type { ActionOutcome, FinishedCall } from './run-action.ts'
@@ -17,7 +18,8 @@ export interface IdempotentCalls {
   /**
    * @param key equal for a call and its repetitions.
    * @returns the outcome of the first call of this key, even if another process ran it; `'running'` while another
-   * process runs it, or after one died while running it: whether it took effect is unknown, so it does not run again.
+   * process runs it, or after one died while running it: whether it took effect is unknown, so it does not run again. The
+   * form of a document waits some seconds for the other process: its visitor sees this answer alone.
    * A call that has started a session runs again once that session has ended, unless somebody has signed in since the
    * router has sent it: then the outcome comes without its cookies.
    * @throws {UnavailableError} if it has started a session, and the store of sessions cannot be read.
@@ -49,6 +51,9 @@ interface KeptCall extends SetHeaders {
   readonly revalidate: readonly string[]
 }
 
+/** How often the form of a document asks whether another process has an outcome: for ten seconds. The router asks again itself. */
+const [MOST_LOOKS, LOOK_MS] = [40, 250]
+
 /** Of one call whose sessions have ended. Further repetitions run without being recognized. */
 const MOST_ENDED = 16
 
@@ -74,9 +79,7 @@ export function createIdempotentCalls(
   async function runFirst(key: IdempotencyKey, work: () => Promise<FinishedCall>, context: RequestContext) {
     let { sent } = key
     for (let ended = 0; ended < MOST_ENDED; ended += 1) {
-      const begun = (await settle(context, () => services.calls.begin(storedName(sent), now(), clientOf(context)))) ?? {
-        state: 'new',
-      }
+      const begun = await begin(sent, key.isOfRouter ? 0 : MOST_LOOKS, context)
       if (begun.state === 'running') return 'running'
       if (begun.state === 'new') return runNew({ ...key, sent }, work, context)
       const text = openOutcome(sent, begun.result)
@@ -96,6 +99,13 @@ export function createIdempotentCalls(
       sent = `${key.content} ${over}`
     }
     return work()
+  }
+
+  async function begin(sent: string, looks: number, context: RequestContext): Promise<IdempotencyState> {
+    const begun = await settle(context, () => services.calls.begin(storedName(sent), now(), clientOf(context)))
+    if (begun?.state !== 'running' || looks === 0) return begun ?? { state: 'new' }
+    await delay(LOOK_MS, undefined, { signal: context.signal })
+    return begin(sent, looks - 1, context)
   }
 
   /**
