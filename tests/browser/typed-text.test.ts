@@ -218,6 +218,18 @@ describe('by history entry, as browsers do for documents', () => {
     await expect.poll(() => contents(page)).toEqual(filled('first'))
   })
 
+  browserTest('components have the text that the browser restores with a document', async ({ open }) => {
+    const page = await open()
+    await visit(page, '/wizard/1')
+    await fill(page, 'one')
+    await page.goto('about:blank')
+    await page.goBack()
+    await heading(page, 'Step 1')
+    // Not what comes late: React makes it again, because a component above has changed before it is hydrated.
+    await expect.poll(async () => (await contents(page)).slice(0, 7)).toEqual(filled('one').slice(0, 7))
+    expect(await page.locator('main output').textContent()).toBe('one')
+  })
+
   browserTest('what a form has been reset to is not typed', async ({ open }) => {
     const page = await open()
     await visit(page, '/wizard/1')

@@ -79,9 +79,12 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   function start(): void {
     if (isStarted) return
     isStarted = true
-    show(true)
+    // Who loads a page again may want its form empty.
+    const [load] = window.performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+    show(load?.type !== 'reload')
   }
 
+  window.addEventListener('pagehide', () => drafts.keep())
   followOwners(window, entries, ownership)
   learn(parts.marks)
   page.isFormer = parts.isFormer // others were loaded for whoever is here now

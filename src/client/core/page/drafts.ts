@@ -122,16 +122,21 @@ export function noteUntouched(document: Document, typed: Controls, untouched: Sh
 
 /**
  * Restores the input of `readDrafts` in the controls that are there, and removes it from the drafts.
- * @param typed controls that keep what they have.
+ * @param keeps whether a control keeps what it has. @param isSame whether that is the input.
  */
-export function restoreDrafts(document: Document, drafts: Drafts, kind: string, typed?: Controls): void {
+export function restoreDrafts(
+  document: Document,
+  drafts: Drafts,
+  kind: string,
+  keeps: (control: Control, isSame: boolean) => boolean,
+): void {
   for (const [address, control] of drafts.size > 0 ? controlsOf(document, kind) : []) {
     const value = drafts.get(address)
     if (value === undefined) continue
     drafts.delete(address)
-    if (typed?.has(control)) continue
-    // Firefox restores input itself, without events.
-    if (isDirty(control) || !isSame(value, valueOf(control))) setValue(control, value)
+    const isEqual = isSame(value, valueOf(control))
+    // The browser restores input itself, without events or before components hear them.
+    if (!keeps(control, isEqual) && (isDirty(control) || !isEqual)) setValue(control, value)
   }
 }
 

@@ -35,12 +35,16 @@ export function createPageDrafts(
   let pending: Drafts = new Map()
   let shown = ''
   let isRestored = false
+  /** Whether the router has taken the page away: what was typed then is more than what is typed before it is back. */
+  let isWorthMore = false
   /** What the server has made of them, which stays when the page gets other data: React does not change it. */
   const untouched: Shown = new WeakMap()
   const observer = new window.MutationObserver(restore)
 
   function restore(): void {
-    restoreDrafts(document, pending, page.kind, isRestored ? typed : undefined)
+    restoreDrafts(document, pending, page.kind, (control, isSame) =>
+      isRestored ? typed.has(control) : !isWorthMore && !isSame && typed.has(control),
+    )
     noteUntouched(document, typed, untouched)
     isRestored = true
     observe()
@@ -67,6 +71,7 @@ export function createPageDrafts(
       const [from = at, found] =
         [...entries.open].findLast(([one, { pathname: of, isTaken }]) => of === path && isOf(one, isTaken)) ?? []
       if (found || shown !== at) pending = new Map(found && restorable(found))
+      if (found) isWorthMore = found.isTaken
       shown = at
       for (const one of [at, from]) entries.open.delete(one)
       if (found && page.kind) entries.open.set(at, { ...found, isTaken: true })
