@@ -69,7 +69,7 @@ export interface CallHost {
 }
 
 /** The part of the router that calls use. */
-type CallRouter = Pick<RouterCore, 'screen' | 'leavingFor' | 'show' | 'refresh' | 'forget' | 'catchUp'>
+type CallRouter = Pick<RouterCore, 'screen' | 'leavingFor' | 'isFormer' | 'show' | 'refresh' | 'forget' | 'catchUp'>
 
 /** How a visitor has called an action. */
 export type CallSource = Pick<MadeCall, 'form' | 'by' | 'label'>
@@ -186,7 +186,7 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
   if ((answer === undefined || answer.thrown) && !head?.redirect) {
     host.keepDrafts()
     // The visitor's identity or rights may have changed, which layouts around the fallback show.
-    if (outcome && outcome.kind !== 'error') router.forget(['/*'])
+    if ((outcome && outcome.kind !== 'error') || router.isFormer) router.forget(['/*'])
     throw outcome ? thrownBy(outcome, status) : host.unanswered(href)
   }
   page.answered += 1
@@ -196,6 +196,8 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
     return unchanged()
   }
   if (answer?.errors !== undefined) {
+    // It has ended the session, and has no data of the page.
+    if (router.isFormer) router.forget(['/*'])
     if (form) focusFirstFault(host.unhidden(form), answer.errors)
     return invalidInput(args.at(-1), answer, host.window.document)
   }
@@ -370,13 +372,13 @@ function showFresh({ known, router }: CallHost, request: RouteRequest): void {
     search = values.search ?? search
     for (const [name, value] of Object.entries(membersOf(values.data))) {
       const former = membersOf(view.data[id])[name]
-      if (!(value instanceof Promise && former instanceof Promise)) continue
+      if (!(value instanceof Promise && former instanceof Promise) || router.isFormer) continue
       const put = (promise: unknown): void => void (data[id] = { ...membersOf(data[id]), [name]: promise })
       const arrive = (): void => {
         put(value)
         show()
       }
-      // React would show the fallback again, or hold back the action's result.
+      // React would show the fallback again, or hold back the action's result. For the next user, that is as it should be.
       put(former)
       value.then(arrive, arrive)
     }

@@ -2,6 +2,12 @@ import type { NavigationRun } from './navigation-run.ts'
 import type { RouterParts, RouterState } from './router-parts.ts'
 
 const LONGEST_LOCK_MS = 20_000 // then the document is loaded: a component may wait for ever
+/** A modal dialog stays usable in a page that is inert, keys reach the window, and the field that had the focus loses it. */
+const OF_VISITORS =
+  'focus blur focusin focusout keydown keypress keyup beforeinput input change click auxclick contextmenu mousedown mouseup ' +
+  'pointerdown pointerup touchstart touchend submit reset cut paste drop'
+/** Keys are the browser's too, and a touch is followed by what can be prevented. */
+const NOT_PREVENTED = /^(?:key|touch)/
 
 /** Whether the page on screen is of a former session. It does not stay, even if nothing else can be had. */
 export interface FormerPage {
@@ -33,6 +39,19 @@ export function createFormerPage(
     lock = undefined
   }
   const over = (): void => void (listeners.unasked = false)
+
+  // Before components can add theirs.
+  for (const type of OF_VISITORS.split(' ')) {
+    window.addEventListener(
+      type,
+      (event) => {
+        if (lock === undefined) return
+        event.stopImmediatePropagation()
+        if (!NOT_PREVENTED.test(type)) event.preventDefault()
+      },
+      true,
+    )
+  }
 
   document.addEventListener('millrace:former', () => {
     listeners.unasked = true

@@ -21,6 +21,8 @@ export interface RouterCore
   readonly navigation: Navigation
   /** Id of the current navigation to another page. */
   readonly leavingFor: number | undefined
+  /** Whether the page on screen is of a user who has left. */
+  readonly isFormer: boolean
   /** The browser has moved within the page. */
   moved(href: string): void
   setOnline(online: boolean): void
@@ -63,6 +65,9 @@ export function createRouter(parts: RouterParts): RouterCore {
     },
     get isReloading() {
       return state.rendering || !!state.refresh || !!running()
+    },
+    get isFormer() {
+      return formerPage.isShown
     },
     get navigation() {
       return state.navigation

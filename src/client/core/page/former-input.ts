@@ -25,13 +25,14 @@ export function createFormerInput({ document, navigator }: Window, typed: Contro
       document.dispatchEvent(new CustomEvent('millrace:emptied', { detail: true }))
   }
 
-  const on = (type: string, hear: (target: EventTarget) => unknown): void =>
-    document.addEventListener(type, ({ target }) => target && hear(target), true)
+  const on = (type: string, hear: (target: EventTarget, event: Event) => unknown): void =>
+    document.addEventListener(type, (event) => event.target && hear(event.target, event), true)
   for (const type of ['input', 'change']) {
-    on(type, (one) => {
+    on(type, (one, { isTrusted }) => {
       if (type === 'input') controls.delete(one)
-      // Firefox restores a tab that was closed, or unloaded to save memory, later than its `load`, and with events.
-      if (isTaken && isUntouched()) takeBack('restored')
+      // Firefox restores a tab that was closed, or unloaded to save memory, later than its `load`, and with events. Those of
+      // scripts are of components that may have started again because of this.
+      if (isTaken && isTrusted && isUntouched()) takeBack('restored')
     })
   }
   document.addEventListener('millrace:back', ({ detail: isFormer }: CustomEventInit) => {
