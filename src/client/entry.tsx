@@ -85,12 +85,12 @@ export async function hydrate({ routes, document: Document, texts }: HydrateOpti
   }
 
   function treeOf(screen: Screen): ReactNode {
-    const { view: shown, visit, owner, fallback } = screen
+    const { view: shown, visit, fallback } = screen
     const metadata = viewMetadata({ ...shown, outcome: fallback ?? shown.outcome }, modules)
     const client = {
       visit,
       // Search params do not change the key: a form that sets them must not lose its focus.
-      keyOf: (id: string) => owner + instanceKey(id, shown.params),
+      keyOf: (id: string) => instanceKey(id, shown.params),
       retry,
     }
     return (

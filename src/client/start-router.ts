@@ -136,7 +136,7 @@ export function startRouter(options: StartOptions): StartedRouter {
     kind: () => (router.screen.fallback ?? router.screen.view.outcome)?.kind ?? '',
     marks: state.sessions,
     hasActions,
-    isFromCache: isFromCache(window),
+    isFromCache: isFromCache(window) || isPrefetched(window),
     channel,
   })
   late?.then(
@@ -297,6 +297,17 @@ function followBrowser(window: StartOptions['window'], router: RouterCore): void
 function isFromCache({ performance }: StartOptions['window']): boolean {
   const [load] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
   return load?.type === 'back_forward' && load.transferSize === 0
+}
+
+/** Speculation rules have the browser ask for a document up to five minutes before the click. */
+function isPrefetched({ performance }: StartOptions['window']): boolean {
+  const [load] = performance.getEntriesByType('navigation') as PrefetchTiming[]
+  return load?.deliveryType === 'navigational-prefetch'
+}
+
+/** https://wicg.github.io/nav-speculation/prefetch.html#performance-navigation-timing-extension */
+interface PrefetchTiming extends PerformanceNavigationTiming {
+  readonly deliveryType?: string
 }
 
 function createFallbackHost(modules: ModuleCache, code: RouteCode, router: RouterCore): FallbackHost {

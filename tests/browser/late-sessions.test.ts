@@ -15,16 +15,17 @@ const names = (page: Page) => Promise.all(['around', 'own'].map((id) => page.get
 
 /** Notes what layout and page say at the same time, whenever both say something. */
 async function watchNames(page: Page): Promise<() => Promise<readonly string[]>> {
-  const seen = await page.evaluateHandle(() => {
-    const pairs: string[] = []
+  const seen: string[] = []
+  await page.exposeFunction('noteNames', (pair: string) => seen.at(-1) === pair || seen.push(pair))
+  const watch = (): void => {
     new MutationObserver(() => {
       const texts = ['around', 'own'].map((id) => document.querySelector(`[data-testid=${id}]`)?.textContent)
-      const pair = texts.join(' and ')
-      if (texts.every(Boolean) && pairs.at(-1) !== pair) pairs.push(pair)
+      if (texts.every(Boolean)) (window as never as { noteNames(pair: string): void }).noteNames(texts.join(' and '))
     }).observe(document, { childList: true, characterData: true, subtree: true })
-    return pairs
-  })
-  return () => seen.evaluate((pairs) => pairs)
+  }
+  await page.addInitScript(watch)
+  await page.evaluate(watch)
+  return async () => seen
 }
 
 describe('after another user has signed in in another tab', () => {

@@ -63,19 +63,21 @@ describe('a fetcher in a layout that stays forgets what it has read', () => {
     await peekAs(page, 'ann')
     await press(page, 'Fold')
     await page.getByTestId('peeked').waitFor({ state: 'hidden' })
-    await page.evaluate(() => {
-      const painted: string[] = []
-      Object.assign(window, { painted })
+    const painted = new Set<string>()
+    await page.exposeFunction('paint', (text: string) => painted.add(text))
+    const watch = (): void => {
       const look = (): void => {
         const shown = document.querySelector('[data-testid=peeked]:not([style*=none])')?.textContent
-        if (shown !== undefined && painted.at(-1) !== shown) painted.push(shown)
+        if (shown) (window as never as { paint(text: string): void }).paint(shown)
         requestAnimationFrame(look)
       }
       look()
-    })
+    }
+    await page.addInitScript(watch)
+    await page.evaluate(watch)
     await signOutElsewhere(page, '/stored/comment')
     await peeked(page, 'idle, nothing')
-    expect(await page.evaluate(() => (window as Window & { painted?: string[] }).painted)).toEqual(['idle, nothing'])
+    expect([...painted]).toEqual(['idle, nothing'])
   })
 
   browserTest('and only then: another tab of the same user changes nothing', async ({ open }) => {
@@ -103,25 +105,27 @@ browserTest('an answer that arrives after its user has signed out in another tab
     await released.promise
     await route.fulfill({ response })
   })
-  await page.evaluate(() => {
-    const shown: string[] = []
+  const shown = new Set<string>()
+  await page.exposeFunction('show', (text: string) => shown.add(text))
+  const watch = (): void => {
     const look = (): void => {
-      const text = document.querySelector('[data-testid=who]')?.textContent ?? ''
-      if (shown.at(-1) !== text) shown.push(text)
+      const text = document.querySelector('[data-testid=who]')?.textContent
+      if (text) (window as never as { show(text: string): void }).show(text)
     }
     new MutationObserver(look).observe(document, { childList: true, characterData: true, subtree: true })
-    Reflect.set(window, 'shown', shown)
-  })
+  }
+  await page.addInitScript(watch)
+  await page.evaluate(watch)
   await press(page, 'Who am I?')
   await made.promise
   const other = await signOutElsewhere(page, '/stored/comment')
   await other.close()
   await page.bringToFront()
   released.resolve()
-  // The next call of the action waits for the end of this one.
+  await peeked(page, 'idle, nothing')
   await press(page, 'Who am I?')
   await who.getByText('nobody', { exact: true }).waitFor()
-  expect(await page.evaluate(() => Reflect.get(window, 'shown') as unknown)).toEqual(['null', 'nobody'])
+  expect([...shown]).toEqual(['null', 'nobody'])
 })
 
 /** What the form of questions would send. */

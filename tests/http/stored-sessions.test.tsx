@@ -265,6 +265,21 @@ describe('a session that was ended from elsewhere', () => {
     expect(answer.headers['set-cookie']).toEqual([expect.stringContaining(`${COOKIE}=; Max-Age=0`)])
     await get('/members/home', { cookie }).expect(401)
   })
+
+  test('is left by a call with a document: the answer has no data, and loaders consume nothing for it', async () => {
+    const { call, signIn } = await memberSite()
+    const told = async (...asked: Parameters<typeof call>) => {
+      const { records } = await call(...asked)
+      const answer = records.find(({ segment }) => segment === '#action')?.['data'] as { readonly left?: true }
+      return [answer.left ?? false, records.some(({ segment }) => segment === '/open#page')]
+    }
+    expect(await told('signIn', 'ann', {})).toEqual([false, true])
+    expect(await told('rotate', '', { cookie: await signIn('ann') })).toEqual([false, true])
+    expect(await told('theme', 'dark', { cookie: await signIn('ann') })).toEqual([false, true])
+    expect(await told('signOut', '', { cookie: await signIn('ann') })).toEqual([true, false])
+    expect(await told('signIn', 'bob', { cookie: await signIn('ann') })).toEqual([true, false])
+    expect(await told('signOut', '', {})).toEqual([false, true])
+  })
 })
 
 describe('the lifetime of a session', () => {

@@ -25,6 +25,7 @@ import { callBody, invalidInput } from './call-body.ts'
 import type { UploadProgress } from '../react/router-types.ts'
 import { focusFirstFault } from './focus-first-fault.ts'
 import { sendUpload } from './send-upload.ts'
+import { showFresh } from './show-fresh.ts'
 import type { MadeCall, UnsentCall } from './unsent-calls.ts'
 
 /**
@@ -131,7 +132,7 @@ export function createActionCalls(host: CallHost): CallAction {
       held: heldBy(source),
       ...source,
     }
-    const result = (last.get(id) ?? Promise.resolve()).then(() => performCall(host, call, page))
+    const result = Promise.all([last.get(id), untilBack(host)]).then(() => performCall(host, call, page))
     const over = result.catch(() => undefined)
     last.set(id, over)
     if (content !== undefined) {
@@ -140,6 +141,16 @@ export function createActionCalls(host: CallHost): CallAction {
     }
     return result
   }
+}
+
+/** What a former user's code calls waits for that user to be back: the page is about to be replaced. */
+function untilBack({ router, window }: CallHost): Promise<void> | undefined {
+  if (!router.isFormer) return undefined
+  return new Promise((resolve) =>
+    window.document.addEventListener('millrace:back', () => resolve(untilBack({ router, window } as CallHost)), {
+      once: true,
+    }),
+  )
 }
 
 interface Page {
@@ -204,6 +215,10 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
   // Drafts hear that it is no draft any more, unless the visitor has typed on.
   if (!form && heldBy(call) === call.held) call.by?.dispatchEvent(new Event('millrace:saved'))
   const { redirect } = head ?? {}
+  if (answer?.left) {
+    host.leave(redirect?.to ?? href, redirect ? 'push' : 'refresh')
+    return new Promise(() => undefined) // the document is being replaced
+  }
   const leaving = router.leavingFor
   // After leaving the page, the caller gets no result; but layouts that are still shown may have changed.
   if (router.screen.visit !== visit) void router.catchUp()
@@ -351,44 +366,6 @@ function redirected({ pageOf }: CallHost, request: RouteRequest): RouteRequest |
   if (!redirect || head.route === undefined) return undefined
   // Deferred values may still be arriving in it.
   return Object.assign(Object.create(request) as RouteRequest, { head, href: pageOf(redirect.to) })
-}
-
-/** Puts fresh data into the page on screen. A deferred value replaces its predecessor when it arrives. */
-function showFresh({ known, router }: CallHost, request: RouteRequest): void {
-  const { view, page, fallback } = router.screen
-  const { head, outcome, segments, href, params } = request
-  // A refusal may be over now: signing in on the page of a 401.
-  if (outcome ?? view.outcome ?? fallback ?? head?.route !== view.chain.at(-1)?.key) return router.refresh()
-  const data: Record<string, unknown> = { ...view.data }
-  const keys = new Set(page.keys)
-  let { search } = view
-  let shown: RouteView | undefined
-  const show = (): void =>
-    void (shown = router.show({ ...view, data: { ...data }, search }, { keys: [...keys], at: head?.at }, shown))
-  for (const [id, { values }] of segments) {
-    if (id === ACTION_RESULT_ID) continue
-    keys.add(known.keyOf(id, href, params))
-    data[id] = values.data
-    search = values.search ?? search
-    for (const [name, value] of Object.entries(membersOf(values.data))) {
-      const former = membersOf(view.data[id])[name]
-      if (!(value instanceof Promise && former instanceof Promise) || router.isFormer) continue
-      const put = (promise: unknown): void => void (data[id] = { ...membersOf(data[id]), [name]: promise })
-      const arrive = (): void => {
-        put(value)
-        show()
-      }
-      // React would show the fallback again, or hold back the action's result. For the next user, that is as it should be.
-      put(former)
-      value.then(arrive, arrive)
-    }
-  }
-  show()
-}
-
-/** Only members of plain objects are deferred. */
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return Array.isArray(value) ? {} : Object(value)
 }
 
 function thrownBy({ kind, digest = '' }: RouteDataOutcome, status: number): Error {

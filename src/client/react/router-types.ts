@@ -79,8 +79,6 @@ export interface Screen {
   readonly view: RouteView
   /** Changes with every navigation, but not when data is reloaded. */
   readonly visit: number
-  /** Changes when the page's user has left: components start again, since their state, fields and “Redo” would show what was theirs. */
-  readonly owner?: number | undefined
   /** Set if part of it has failed or was refused since: the fallback that a boundary shows. */
   readonly fallback?: Outcome | undefined
 }

@@ -1,10 +1,12 @@
 import { types } from 'node:util'
 import type { LateFacts } from '../../shared/protocol/hydration-data.ts'
-import { NO_SESSION, writeSessionMarks } from '../../shared/protocol/session-marks.ts'
+import { changesOf, NO_SESSION, writeSessionMarks } from '../../shared/protocol/session-marks.ts'
 import type { SessionLife } from '../secrets/session-life.ts'
 
 /** The sessions that a request has opened, by name. */
 export class NotedSessions {
+  /** As they were when the request has opened them. */
+  readonly #first = new Map<string, string>()
   readonly #marks = new Map<string, string>()
   readonly #lives = new Map<string, SessionLife>()
   /** Called when a session is noted. */
@@ -12,6 +14,7 @@ export class NotedSessions {
 
   /** Replaces what was noted of a session before. */
   note(name: string, mark: string, life: SessionLife): void {
+    if (!this.#first.has(name)) this.#first.set(name, mark)
     this.#marks.set(name, mark)
     if (mark === NO_SESSION) this.#lives.delete(name)
     else this.#lives.set(name, life)
@@ -21,6 +24,11 @@ export class NotedSessions {
   /** As `session-marks.ts` has them. */
   get marks(): string {
     return writeSessionMarks(this.#marks)
+  }
+
+  /** Whether the request has ended the session of a user, or given it to another one. */
+  get hasLeft(): boolean {
+    return changesOf(writeSessionMarks(this.#first), this.marks)[1]
   }
 
   /** Of the existing ones. */

@@ -21,6 +21,9 @@ export const SOME_SESSION = '+'
 /** Written before the name of a session in a cookie. */
 export const IN_COOKIE = '~'
 
+/** One of them: name, mark and users. */
+export const MARK = /(\S+?):([^ ~.]+)([^ ~]*)/g
+
 /** Writes marks by the name of their session. */
 export function writeSessionMarks(marks: ReadonlyMap<string, string>): string {
   return [...marks]
@@ -39,4 +42,29 @@ export function mergeMarks(known: string, news = ''): string {
   const marks = new Map<string | undefined, string>()
   for (const [mark, name] of (known + news).matchAll(/(\S+?):[^ ~]+/g)) marks.set(name, `${mark} `)
   return [...marks.values()].join('')
+}
+
+/**
+ * Whether a session has become another, and whether it was one of a user who is not in it any more. A session that gets a
+ * new id, with a user in common, is the same; and while a user goes on, a session without one, such as a basket, is of nobody else.
+ */
+export function changesOf(former: string, marks: string): readonly [isOther: boolean, isFormer: boolean] {
+  const sessions = new Map(Array.from(marks.matchAll(MARK), ([, name, id, users]) => [name, { id, users }]))
+  let isOther = false
+  let isFormer = false
+  let isUnnamed = false
+  let goesOn = false
+  for (const [, name, id, users = ''] of former.matchAll(MARK)) {
+    const now = sessions.get(name)
+    const isSame = users
+      .split('.')
+      .slice(1)
+      .some((user) => now?.users?.split('.').includes(user))
+    goesOn ||= isSame
+    if (isSame || (id === now?.id && users === now?.users)) continue
+    isOther = true
+    if (users) isFormer = true
+    else isUnnamed ||= id !== '-'
+  }
+  return [isOther, isFormer || (isUnnamed && !goesOn)]
 }

@@ -178,6 +178,17 @@ describe('a call with the key of another one', () => {
     expect(await one.run(() => value(2))).toEqual(value(2))
   })
 
+  test('runs again after one that its visitor has left by pressing twice', async () => {
+    const { promise, resolve } = Promise.withResolvers<FinishedCall>()
+    const one = processOf(sharedStore().store)
+    const left = { ...context(), aborted: { cause: 'gone' } }
+    const first = one.run(() => promise, left)
+    const again = one.run(() => value('done'))
+    const stopped: FinishedCall = { outcome: { kind: 'thrown', thrown: new Error('gone') }, revalidate: [] }
+    resolve(stopped)
+    expect([await first, await again]).toEqual([stopped, value('done')])
+  })
+
   test('runs again after one that broke off', async () => {
     const { store, kept } = sharedStore()
     const one = processOf(store)

@@ -193,13 +193,12 @@ describe('what can be had only in vain', () => {
     expect([world.outcome, world.router.screen.view.data]).toMatchObject([undefined, { '/lab/one#page': 'one' }])
   })
 
-  test('leaves nothing on the screen of a former session', async () => {
+  test('leaves nothing on the screen of a former session: the browser loads what is there', async () => {
     const world = await caughtUp(true)
-    expect(world.outcome).toMatchObject({ kind: 'error' })
-    expect(JSON.stringify(world.router.screen.view.data)).not.toContain('one"')
+    expect(world.left).toContain('refresh /lab/one')
   })
 
-  test('lets a former user’s page be left without a question, until another one is there', async () => {
+  test('lets a former user’s page be left without a question, for documents only', async () => {
     const world = createWorld()
     const asks = (): boolean => world.listeners.unasked !== true
     await world.click('/lab/one')
@@ -214,15 +213,11 @@ describe('what can be had only in vain', () => {
       expect(world.window.document.body.inert).toBe(isFormer)
     }
     await world.click('/lab/two')
-    await world.answer(
-      world.requests.length - 1,
-      head('/lab/two'),
-      segment('/lab#layout', 'new'),
-      segment('/lab/two#page', 'two'),
-    )
-    await world.commit()
-    expect([world.router.screen.href, asks()]).toEqual(['/lab/two', true])
-    expect(world.window.document.body.inert).toBe(false)
+    expect([world.left, asks()]).toEqual([['push /lab/two'], false])
+    world.window.document.dispatchEvent(new CustomEvent('millrace:back', { detail: true }))
+    expect([asks(), world.window.document.body.inert]).toEqual([false, true])
+    world.window.document.dispatchEvent(new CustomEvent('millrace:back', { detail: false }))
+    expect([asks(), world.window.document.body.inert]).toEqual([true, false])
   })
 
   test('of a former user is not waited for without end: the document is loaded', async () => {
@@ -235,21 +230,37 @@ describe('what can be had only in vain', () => {
     expect(world.left).toEqual(['refresh /a'])
   })
 
-  test('an answer that was on its way when a user has left is not the next one’s', async () => {
+  test('an answer that was on its way when a user has left is not shown: the browser loads the document', async () => {
     const world = createWorld()
     await world.visit('/a')
     await world.click('/b')
     const [first, ...rest] = pageOf('/b', 'former')
     await world.request(1).send(first ?? {})
     world.window.document.dispatchEvent(new Event('millrace:former'))
-    world.router.drop(['/*'])
-    const shown = () => {
-      const { owner, view } = world.router.screen
-      return [view.data['/b#page'], owner, world.window.document.body.inert]
-    }
     await world.answer(1, ...rest)
-    expect(shown()).toEqual([undefined, undefined, true])
-    await world.answer(2, ...pageOf('/b', 'next'))
-    expect(shown()).toEqual(['next', 1, false])
+    expect([world.left, world.router.screen.href]).toEqual([['push /b'], '/a'])
+    // Nor is what is on its way then cancelled for the page on screen.
+    world.router.drop(['/*'])
+    void world.router.catchUp()
+    await world.answer(2, ...pageOf('/a', 'next'))
+    expect(world.left).toEqual(['push /b'])
+  })
+
+  test('is not loaded as a document without end where each answer begins another session', async () => {
+    const world = createWorld()
+    await world.visit('/a')
+    const replaced = (times: number): void => {
+      const now = Array<number>(times).fill(Date.now())
+      world.window.sessionStorage.setItem('millrace:replaced', now.join(' '))
+      world.window.document.dispatchEvent(new CustomEvent('millrace:emptied', { detail: true }))
+    }
+    replaced(7)
+    expect(world.left).toEqual(['refresh /a'])
+    await pass(5_000)
+    replaced(8)
+    await pass(29_999)
+    expect(world.left).toHaveLength(1)
+    await pass(1)
+    expect(world.left).toHaveLength(2)
   })
 })

@@ -55,7 +55,12 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
   const now = (): number => Date.now()
   const lifecycle = { outdated: false }
   const location = { origin: ORIGIN, href: `${ORIGIN}/`, pathname: '/', search: '', hash: '' }
+  const stored = new Map<string, string>()
   const tab = {
+    sessionStorage: {
+      getItem: (name: string) => stored.get(name) ?? null,
+      setItem: (name: string, text: string) => void stored.set(name, text),
+    },
     navigator: { onLine: true },
     document: Object.defineProperties(new EventTarget(), {
       baseURI: { get: () => location.href },
@@ -166,7 +171,6 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
     effects: {
       leaving: () => undefined,
       moved: () => undefined,
-      startedAgain: () => undefined,
       arrived: ({ arrival }) => arrival && prefetcher.cancelIntents(),
     },
     render: (screen, of) => {

@@ -1,44 +1,67 @@
-import type { NavigationRun } from './navigation-run.ts'
 import type { RouterParts, RouterState } from './router-parts.ts'
 
-const LONGEST_LOCK_MS = 20_000 // then the document is loaded: a component may wait for ever
+const LONGEST_LOCK_MS = 20_000 // then the document is loaded: the server may not answer for ever
+/** Until a document is there, or it was a download. */
+const LEAVING_MS = 5_000
+/** A server that begins another session with each answer, because the browser sends no cookie, would have it loaded without end. */
+const [MOST_REPLACED, REPLACED_MS, STORAGE_KEY] = [8, 30_000, 'millrace:replaced']
 /** A modal dialog stays usable in a page that is inert, keys reach the window, and the field that had the focus loses it. */
 const OF_VISITORS =
   'focus blur focusin focusout keydown keypress keyup beforeinput input change click auxclick contextmenu mousedown mouseup ' +
-  'pointerdown pointerup touchstart touchend submit reset cut paste drop'
-/** Keys are the browser's too, and a touch is followed by what can be prevented. */
-const NOT_PREVENTED = /^(?:key|touch)/
+  'pointerdown pointerup touchstart touchend submit reset cut paste drop beforeunload'
+/** Keys are the browser's too, a touch is followed by what can be prevented, and to prevent leaving is to ask. */
+const NOT_PREVENTED = /^(?:key|touch|beforeun)/
 
-/** Whether the page on screen is of a former session. It does not stay, even if nothing else can be had. */
+/** The page of a user who has left. It does not stay, even if nothing else can be had. */
 export interface FormerPage {
-  readonly isShown: boolean
-  /** Its data has been loaded again. */
-  over(): void
-  /** The next user's data is on screen, or a fallback. */
-  unlock(): void
+  /** Loads the page as a document: what components, timers and other scripts hold of the former user goes. */
+  replace(): void
+  /** As `RouterParts.leave`: the page that is on its way then is not cancelled for this one. */
+  readonly leave: RouterParts['leave']
 }
 
 /**
  * Whoever comes next is not asked about what the former user has left, and cannot send what components hold of it: nothing on
- * the page can be pressed or typed in until they start again with the next user's data.
+ * the page can be pressed or typed in until the next document.
  */
 export function createFormerPage(
-  { window, listeners, leave }: Pick<RouterParts, 'window' | 'listeners' | 'leave'>,
-  state: Pick<RouterState, 'screen' | 'given' | 'former' | 'owner' | 'changes'>,
-  run: Pick<NavigationRun, 'render'>,
+  { window, listeners, leave, now }: Pick<RouterParts, 'window' | 'listeners' | 'leave' | 'now'>,
+  state: Pick<RouterState, 'screen' | 'former'>,
 ): FormerPage {
-  let lock: { readonly focused: Element | null; readonly timer: ReturnType<typeof setTimeout> } | undefined
+  let lock: { readonly focused: Element | null } | undefined
+  let waiting: ReturnType<typeof setTimeout> | undefined
+  let leftAt = Number.NEGATIVE_INFINITY
   const { document } = window
+  function replace(): void {
+    clearTimeout(waiting)
+    if (!state.former) return
+    const wait = leftAt + LEAVING_MS > now() ? LEAVING_MS : waitBeforeReplacing(window)
+    if (wait === undefined) goOn()
+    else if (wait > 0) waiting = setTimeout(replace, wait)
+    else leaveNow(state.screen.href, 'refresh')
+  }
 
-  function unlock(): void {
+  const leaveNow: RouterParts['leave'] = (...to) => {
+    leftAt = now()
+    leave(...to)
+  }
+
+  function stop(): void {
+    listeners.unasked = state.former = true
+    if (lock === undefined) waiting = setTimeout(replace, LONGEST_LOCK_MS)
+    lock ??= { focused: document.activeElement }
+    document.body.inert = true
+  }
+
+  function goOn(): void {
+    listeners.unasked = state.former = false
+    clearTimeout(waiting)
     if (lock === undefined) return
-    clearTimeout(lock.timer)
     const { body, activeElement } = document
     body.inert = false
     if (activeElement === body) (lock.focused as HTMLElement | null)?.focus?.({ preventScroll: true })
     lock = undefined
   }
-  const over = (): void => void (listeners.unasked = false)
 
   // Before components can add theirs.
   for (const type of OF_VISITORS.split(' ')) {
@@ -52,37 +75,26 @@ export function createFormerPage(
       true,
     )
   }
-
-  document.addEventListener('millrace:former', () => {
-    listeners.unasked = true
-    state.former = state.given.view
-    state.changes += 1
-    lock ??= {
-      focused: document.activeElement,
-      timer: setTimeout(() => leave(state.screen.href, 'refresh'), LONGEST_LOCK_MS),
-    }
-    document.body.inert = true
-  })
+  document.addEventListener('millrace:former', stop)
   document.addEventListener('millrace:emptied', ({ detail: isOfNext }: CustomEventInit) => {
-    const { given, screen } = state
-    if (!isOfNext) return void (state.former = given.view)
-    // A boundary that starts again would show its page in place of the fallback.
-    if (given.fallback) return
-    state.owner = (state.owner ?? 0) + 1
-    run.render(given === screen ? { ...screen, arrival: undefined } : given)
+    stop()
+    if (isOfNext) replace()
   })
-  document.addEventListener('millrace:back', ({ detail: isFormer }: CustomEventInit) => {
-    // The page may still be that of somebody before.
-    if (isFormer) return
-    state.former = undefined
-    over()
-    unlock()
-  })
-  return {
-    get isShown() {
-      return state.former !== undefined
-    },
-    over,
-    unlock,
+  // The page may still be that of somebody before.
+  document.addEventListener('millrace:back', ({ detail: isFormer }: CustomEventInit) => isFormer || goOn())
+  return { replace, leave: leaveNow }
+}
+
+/** @returns milliseconds; 0 if the document may be loaded now, which counts; `undefined` if the browser keeps nothing, sessions included. */
+function waitBeforeReplacing(window: Window): number | undefined {
+  const now = Date.now()
+  try {
+    const kept = (window.sessionStorage.getItem(STORAGE_KEY) ?? '').split(' ').map(Number)
+    const recent = kept.filter((at) => at > now - REPLACED_MS && at <= now)
+    if (recent.length >= MOST_REPLACED) return (recent[0] ?? 0) + REPLACED_MS - now
+    window.sessionStorage.setItem(STORAGE_KEY, [...recent, now].join(' '))
+    return 0
+  } catch {
+    return undefined
   }
 }

@@ -10,7 +10,6 @@ import {
   type NavigationTarget,
 } from './navigation.ts'
 import { RouteCancelled } from '../../react/router-errors.ts'
-import type { PageLoader } from './page-loader.ts'
 import type { RouterParts, RouterScreen, RouterState } from './router-parts.ts'
 
 /** Starts navigations, and ends the one in progress. */
@@ -67,7 +66,7 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
 
   function render(next: RouterScreen, isAnswer?: boolean): void {
     state.rendering = true
-    state.given = forOwner(next, state)
+    state.given = next
     parts.render(state.given, isAnswer)
   }
 
@@ -96,7 +95,7 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
   ): Promise<void> {
     cancel()
     state.refresh?.abort()
-    if (parts.outdated()) return parts.leave(href, kind)
+    if (parts.outdated() || state.former) return parts.leave(href, kind)
     const returned = returnToScreen(href, kind)
     const own = (lifetime = new AbortController())
     const { signal } = own
@@ -108,15 +107,16 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
     const slow = setTimeout(() => dispatch({ type: 'slow', id }), PENDING_DELAY_MS)
     try {
       const reload = kind === 'refresh' ? 'all' : 'nothing'
-      const page = await loadForUser(parts.loader, state, href, { signal, reload })
+      const page = await parts.loader.load(href, { signal, reload })
       await returned
       if (signal.aborted) return
       const { href: to } = page
-      if (page.kind === 'document') {
+      const reason = page.kind === 'document' ? page.reason : undefined
+      if (page.kind === 'document' || state.former) {
         // oxlint-disable-next-line no-console -- the document that follows cannot say why it had to come
-        if (page.reason) console.error(page.reason.message)
+        if (reason) console.error(reason.message)
         // The browser takes over. It may be a download, and then this page stays.
-        end('leave', page.reason)
+        end('leave', reason)
         return parts.leave(to, kind)
       }
       record.readyAt = now()
@@ -135,30 +135,4 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
   }
 
   return { start, cancel, end, render }
-}
-
-/** Loads it again if it was asked for by a user who has left meanwhile. */
-async function loadForUser(
-  loader: PageLoader,
-  state: Pick<RouterState, 'changes'>,
-  ...[href, options]: Parameters<PageLoader['load']>
-): ReturnType<PageLoader['load']> {
-  const { changes } = state
-  const page = await loader.load(href, options)
-  const isFormer = page.kind === 'page' && page.stale && changes !== state.changes
-  return isFormer && !options.signal.aborted ? loader.load(href, { ...options, reload: 'all' }) : page
-}
-
-/** The screen, whose components start again if it has the first data for the next user. */
-function forOwner(screen: RouterScreen, state: RouterState): RouterScreen {
-  // A boundary that starts again would show its page in place of the fallback.
-  const { former } = state
-  const isOther = screen.view !== former && screen.view !== state.screen.view
-  // What was on its way when its user left is stale.
-  if (former && isOther && !screen.fallback && !screen.page.stale) {
-    state.former = undefined
-    state.owner = (state.owner ?? 0) + 1
-  }
-  const { owner } = state
-  return screen.owner === owner ? screen : { ...screen, owner }
 }

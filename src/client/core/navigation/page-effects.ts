@@ -47,10 +47,6 @@ export function createPageEffects(parts: PageEffectsParts): PageEffects {
       focused = document.activeElement
       forms.leaving()
     },
-    startedAgain() {
-      document.dispatchEvent(new Event('millrace:started-again'))
-      announcePage(document, null)
-    },
     arrived(screen) {
       const { view, arrival } = screen
       const { chain, outcome } = view

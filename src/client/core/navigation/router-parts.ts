@@ -31,8 +31,6 @@ export interface PageEffects {
   leaving(caught?: string): void
   /** The new page, or a fallback in its place, is in the document. */
   arrived(screen: RouterScreen): void
-  /** Components of the page have started again, with the next user's data. */
-  startedAgain(): void
   /** The browser has moved within the page, to a fragment whose element may come later. */
   moved(): void
 }
@@ -76,12 +74,8 @@ export interface RouterState {
   screen: RouterScreen
   /** The last screen that React was given. */
   given: RouterScreen
-  /** Of the next screen that React is given: its components start again with another one. */
-  owner?: number | undefined
-  /** What React had got when the page's user has left, for as long as it has got nothing that was loaded since. */
-  former?: Screen['view'] | undefined
-  /** How often the page's user has left. */
-  changes: number
+  /** Whether the page's user has left: the next page is loaded as a document, as soon as there is one. */
+  former: boolean
   /** React is rendering a screen that is not in the document yet. */
   rendering: boolean
   /** Changed by `navigation-run.ts` only. */

@@ -30,8 +30,8 @@ export interface RouterCore
   giveUp(): void
 }
 
-export function createRouter(parts: RouterParts): RouterCore {
-  const { first, history, window, tell } = parts
+export function createRouter(given: RouterParts): RouterCore {
+  const { first, history, window, tell } = given
   const { origin } = window.location
   const state: RouterState = {
     screen: first,
@@ -40,13 +40,14 @@ export function createRouter(parts: RouterParts): RouterCore {
     navigation: IDLE,
     offset: 0,
     drops: 0,
-    changes: 0,
+    former: false,
   }
   let { onLine: online } = window.navigator
-  const isAsked = (href: string): boolean => !formerPage.isShown && isBlocked(parts.listeners.blockers, href)
+  const formerPage = createFormerPage(given, state)
+  const parts = { ...given, leave: formerPage.leave }
+  const isAsked = (href: string): boolean => !state.former && isBlocked(parts.listeners.blockers, href)
   const gate = createLeaveGate(isAsked, history, tell)
   const run = createNavigationRun(parts, state)
-  const formerPage = createFormerPage(parts, state, run)
   const updates = createScreenUpdates({ ...parts, formerPage }, state, run)
 
   const running = () => runningNavigation(state.navigation)
@@ -67,7 +68,7 @@ export function createRouter(parts: RouterParts): RouterCore {
       return state.rendering || !!state.refresh || !!running()
     },
     get isFormer() {
-      return formerPage.isShown
+      return state.former
     },
     get navigation() {
       return state.navigation

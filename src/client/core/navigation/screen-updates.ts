@@ -66,17 +66,17 @@ export function createScreenUpdates(parts: ScreenParts, state: RouterState, run:
     // The old screen is better than an unrequested error page, and the next navigation will find out that only a document
     // helps; but not if it is a former user's.
     if (page?.kind !== 'page' || page.failure !== undefined || page.view.outcome?.kind === 'error') {
-      return formerPage.isShown ? visitAgain(shown.href, 'refresh') : undefined
+      return state.former ? visitAgain(shown.href, 'refresh') : undefined
     }
+    if (state.former) return formerPage.replace()
     const { href, view } = page
-    formerPage.over()
     isBehind ||= state.navigation.state !== 'idle'
     // React would show this page instead of the one that it is about to show.
     if (state.navigation.state === 'committing') return
     if (href !== shown.href) return visitAgain(href, 'replace')
     // Meanwhile a boundary may have shown a fallback, and the visitor may have moved within the page.
     const latest = given.visit === screen.visit ? given : screen
-    if (sameView(view, latest.view) && !state.former) {
+    if (sameView(view, latest.view)) {
       state.screen = { ...screen, page }
       return known.shown(page.keys, href)
     }
@@ -102,23 +102,24 @@ export function createScreenUpdates(parts: ScreenParts, state: RouterState, run:
     },
     show(view, page, former) {
       const { screen, given, refresh } = state
+      if (state.former) {
+        formerPage.replace()
+        return given.view
+      }
       // A page that is about to be shown will have the latest state.
       if (state.navigation.state === 'committing' || (former && former !== given.view)) return given.view
-      formerPage.over()
       known.shown(page.keys, screen.href)
-      if (!sameView(view, screen.view) || state.former) {
+      if (!sameView(view, screen.view)) {
         const next = { ...screen, arrival: undefined, view, page: { ...screen.page, ...page, stale: false } }
-        // React makes a result wait for other calls, which the next user must not.
-        run.render(next, !former && !state.former)
+        run.render(next, !former)
       }
       // Something was dropped during the call: it is unknown which answer is newer.
       if (!former && refresh?.signal.aborted === false) void catchUp('all')
       return state.given.view
     },
     fallBack(fallback) {
-      // A page that is about to be shown has other fallbacks, and one for the next user other boundaries.
-      if (state.navigation.state !== 'committing' && state.given.owner === state.screen.owner)
-        run.render({ ...state.screen, arrival: undefined, fallback })
+      // A page that is about to be shown has other fallbacks.
+      if (state.navigation.state !== 'committing') run.render({ ...state.screen, arrival: undefined, fallback })
     },
     committed(shown) {
       const former = state.screen
@@ -126,8 +127,6 @@ export function createScreenUpdates(parts: ScreenParts, state: RouterState, run:
       state.screen = shown
       state.rendering = false
       known.shown(shown.page.keys, shown.href)
-      if (!formerPage.isShown) formerPage.over()
-      if (!formerPage.isShown || shown.fallback) formerPage.unlock()
       arrive({ parts, state, run }, shown, former)
       parts.tell()
       // Something may have been dropped while React rendered the page.
@@ -153,7 +152,6 @@ function arrive(
     effects.arrived(shown)
     if (runningNavigation(state.navigation)?.target.id === visit) run.end('commit', page.failure)
   } else if (shown.fallback !== former.fallback || shown.view.outcome !== former.view.outcome) effects.arrived(shown)
-  if (shown.owner !== former.owner) effects.startedAgain()
 }
 
 /** Whether React would render the same: equal objects mean that nothing has changed on the server. */

@@ -19,6 +19,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   const drafts = createPageDrafts(parts, entries, former)
   /** The entry that the browser may have restored when it loaded the document. */
   const restored = entry.owner === undefined ? undefined : key()
+  const isReload = wasReloaded(window)
   /** Whether the tab has learned whose it is. */
   let isReady = false
   let isStarted = false
@@ -61,7 +62,8 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
       drafts.keep(true, true)
       entries.lock()
     }
-    former.takeBack('restored')
+    // The router has loaded the page again, and the next user is quick.
+    former.takeBack(isReload && !former.isUntouched() ? 'nothing' : 'restored')
   }
 
   /** For a later document, to which the browser gives back the input on this entry. */
@@ -80,8 +82,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     if (isStarted) return
     isStarted = true
     // Who loads a page again may want its form empty.
-    const [load] = window.performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
-    show(load?.type !== 'reload')
+    show(!isReload)
   }
 
   window.addEventListener('pagehide', () => drafts.keep())
@@ -92,10 +93,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   if (entry.owner !== undefined && parts.isOthers(entry.owner)) takeRestored(entry.owner)
   own()
   whenInput(window, own)
-  if (document.readyState === 'complete') start()
-  else window.addEventListener('load', start)
-  // One picture may keep a document from its end for ever.
-  setTimeout(start, LONGEST_LOAD_MS)
+  whenLoaded(window, start)
   return {
     save: (path = pathname()) => drafts.keep(path === pathname()),
     leaving: (caught) => drafts.leaving(caught),
@@ -115,7 +113,6 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
 /** Takes a former user's page away from whoever comes back to it, where the browser has kept it as it was. */
 function followOwners(window: Window, entries: DraftEntries, { owners, page, inherit }: Ownership): void {
   entries.read(inherit)
-  window.document.addEventListener('millrace:started-again', () => (page.isFormer = false))
   window.addEventListener('pagehide', () => {
     entries.write(owners)
     // The browser paints it before scripts run.
@@ -126,6 +123,18 @@ function followOwners(window: Window, entries: DraftEntries, { owners, page, inh
     if (persisted) entries.read(inherit)
     if (persisted && page.isFormer) window.location.reload()
   })
+}
+
+function whenLoaded(window: Window, hear: () => void): void {
+  if (window.document.readyState === 'complete') hear()
+  else window.addEventListener('load', hear)
+  // One picture may keep a document from its end for ever.
+  setTimeout(hear, LONGEST_LOAD_MS)
+}
+
+function wasReloaded({ performance }: Window): boolean {
+  const [load] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+  return load?.type === 'reload'
 }
 
 /** Whether one of these marks is that of a user of this tab who has signed out. */

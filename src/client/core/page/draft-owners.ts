@@ -55,6 +55,7 @@ export function createOwners({ left, back, changed }: OwnerListener): Ownership 
     if (isOther && owner[0] === SOME_SESSION && [...owners.values()].some(isHere))
       return void owners.set(session, { who, isOut: false })
     if (isAway && ![...owners.values()].some((one) => one.isOut)) wasFormer = page.isFormer
+    if (isOther) wasFormer = true
     owners.set(session, { who: isAway ? owner : who, isOut: isAway })
     // If the owner is out, it has been since then, unless it was loaded again.
     page.isFormer ||= !isOut && (!!isOther || isAway)

@@ -1,6 +1,6 @@
-import { mergeMarks } from '../../../shared/protocol/session-marks.ts'
+import { changesOf, mergeMarks } from '../../../shared/protocol/session-marks.ts'
 import type { Controls, DraftKeeper, DraftKeeperParts } from './drafts.ts'
-import { changesOf, createSessionNews } from './session-news.ts'
+import { createSessionNews } from './session-news.ts'
 
 // Other applications of this origin have another one.
 const STORAGE_KEY = `millrace:drafts${globalThis.MILLRACE_BASE_PATH || ''}`

@@ -184,17 +184,6 @@ export function giveBack(emptied: Emptied, typed: Controls): void {
   emptied.clear()
 }
 
-/** Tells the components of those that are still there and nobody has typed in since: they did not start again. */
-export function tellEmptied(emptied: Emptied, typed: Controls, foreign: Controls): void {
-  for (const [control, [former, now]] of emptied) {
-    if (!control.isConnected || typed.has(control)) continue
-    setValue(control, now, former)
-    typed.delete(control)
-    foreign.add(control)
-  }
-  emptied.clear()
-}
-
 /** Chooses what the document had chosen. @param controls of the document. */
 function takeBack(control: Control, controls: readonly Control[]): void {
   if ('options' in control) {

@@ -1,4 +1,4 @@
-import { controlsIn, disown, giveBack, tellEmptied, type Controls, type Emptied } from './drafts.ts'
+import { controlsIn, disown, giveBack, type Controls, type Emptied } from './drafts.ts'
 
 /** What a former user has typed and chosen on the page on screen. */
 export interface FormerInput {
@@ -6,6 +6,8 @@ export interface FormerInput {
   readonly controls: Controls
   /** As `disown`. */
   takeBack(taken: Parameters<typeof disown>[2]): void
+  /** What there is then, the browser has restored. Older browsers do not say. */
+  isUntouched(): boolean
 }
 
 /** @param typed controls that a visitor has typed in. */
@@ -13,7 +15,6 @@ export function createFormerInput({ document, navigator }: Window, typed: Contro
   let controls: Controls = new WeakSet()
   let isTaken = false
   const emptied: Emptied = new Map()
-  /** What there is then, the browser has restored. Older browsers do not say. */
   const isUntouched = (): boolean => (navigator as Partial<Navigator>).userActivation?.hasBeenActive === false
 
   function takeBack(taken: Parameters<typeof disown>[2]): void {
@@ -31,7 +32,7 @@ export function createFormerInput({ document, navigator }: Window, typed: Contro
     on(type, (one, { isTrusted }) => {
       if (type === 'input') controls.delete(one)
       // Firefox restores a tab that was closed, or unloaded to save memory, later than its `load`, and with events. Those of
-      // scripts are of components that may have started again because of this.
+      // scripts are of components.
       if (isTaken && isTrusted && isUntouched()) takeBack('restored')
     })
   }
@@ -40,8 +41,6 @@ export function createFormerInput({ document, navigator }: Window, typed: Contro
     // Components hold it still.
     if (!isFormer) giveBack(emptied, typed)
   })
-  // Fields of the `Document`, whose state would be shown, and sent, again.
-  document.addEventListener('millrace:started-again', () => tellEmptied(emptied, typed, controls))
   // What a form shows then has not been typed.
   on('reset', (form) => controlsIn(form).forEach((one) => typed.delete(one)))
   // The server has it: to restore it by events would send it again, over what is newer.
@@ -51,5 +50,6 @@ export function createFormerInput({ document, navigator }: Window, typed: Contro
       return controls
     },
     takeBack,
+    isUntouched,
   }
 }

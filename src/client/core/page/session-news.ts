@@ -1,8 +1,7 @@
-import { mergeMarks } from '../../../shared/protocol/session-marks.ts'
+import { changesOf, MARK, mergeMarks } from '../../../shared/protocol/session-marks.ts'
 
 // Other applications of this origin have other ones.
 const STORAGE_KEY = `millrace:sessions${globalThis.MILLRACE_BASE_PATH || ''}`
-const MARK = /(\S+?):([^ ~.]+)([^ ~]*)/g // as in `session-marks.ts`
 const ASKED_MS = 10_000
 const MOST_ASKED = 5 // in that time; nobody signs in more often
 const MAX_FORMER = 16
@@ -164,31 +163,6 @@ function namesOf(marks: string): ReadonlySet<string | undefined> {
 /** Those marks for which this holds. */
 function textOf(marks: string, isIn: (name: string | undefined, users: string | undefined) => boolean): string {
   return [...marks.matchAll(MARK)].map(([mark, name, , users]) => (isIn(name, users) ? `${mark} ` : '')).join('')
-}
-
-/**
- * Whether a session has become another, and whether it was one of a user who is not in it any more. A session that gets a
- * new id, with a user in common, is the same; and while a user goes on, a session without one, such as a basket, is of nobody else.
- */
-export function changesOf(former: string, marks: string): readonly [isOther: boolean, isFormer: boolean] {
-  const sessions = new Map(Array.from(marks.matchAll(MARK), ([, name, id, users]) => [name, { id, users }]))
-  let isOther = false
-  let isFormer = false
-  let isUnnamed = false
-  let goesOn = false
-  for (const [, name, id, users = ''] of former.matchAll(MARK)) {
-    const now = sessions.get(name)
-    const isSame = users
-      .split('.')
-      .slice(1)
-      .some((user) => now?.users?.split('.').includes(user))
-    goesOn ||= isSame
-    if (isSame || (id === now?.id && users === now?.users)) continue
-    isOther = true
-    if (users) isFormer = true
-    else isUnnamed ||= id !== '-'
-  }
-  return [isOther, isFormer || (isUnnamed && !goesOn)]
 }
 
 /** What this browser was last told of its sessions in any tab, also in one that is closed, and when. Empty if it does not keep it. */

@@ -79,7 +79,8 @@ export function createIdempotentCalls(
   async function runFirst(key: IdempotencyKey, work: () => Promise<FinishedCall>, context: RequestContext) {
     let { sent } = key
     for (let ended = 0; ended < MOST_ENDED; ended += 1) {
-      const begun = await begin(sent, key.isOfRouter ? 0 : MOST_LOOKS, context)
+      const ask = () => services.calls.begin(storedName(sent), now(), clientOf(context))
+      const begun = await begin(ask, key.isOfRouter ? 0 : MOST_LOOKS, context)
       if (begun.state === 'running') return 'running'
       if (begun.state === 'new') return runNew({ ...key, sent }, work, context)
       const text = openOutcome(sent, begun.result)
@@ -99,13 +100,6 @@ export function createIdempotentCalls(
       sent = `${key.content} ${over}`
     }
     return work()
-  }
-
-  async function begin(sent: string, looks: number, context: RequestContext): Promise<IdempotencyState> {
-    const begun = await settle(context, () => services.calls.begin(storedName(sent), now(), clientOf(context)))
-    if (begun?.state !== 'running' || looks === 0) return begun ?? { state: 'new' }
-    await delay(LOOK_MS, undefined, { signal: context.signal })
-    return begin(sent, looks - 1, context)
   }
 
   /**
@@ -155,22 +149,40 @@ export function createIdempotentCalls(
     )
   }
 
-  return {
-    async run(key, work, context) {
-      const known = running.get(key.sent)
-      if (known !== undefined) {
-        const call = await known.call
-        await turn(context)
-        const set = setHeaders(known.context)
-        append(withoutCookies(set.headers, (await replacedCookies(key, set, context)).names), context)
-        return call
-      }
+  async function run(...[key, work, context]: Parameters<IdempotentCalls['run']>): ReturnType<IdempotentCalls['run']> {
+    const known = running.get(key.sent)
+    if (known === undefined) {
       // Registered before the store is asked, which may take a while.
       const call = runFirst(key, work, context).finally(() => running.delete(key.sent))
       running.set(key.sent, { call, context })
       return call
-    },
+    }
+    const call = await known.call
+    if (call !== 'running' && isStopped(call, known.context)) return run(key, work, context)
+    await turn(context)
+    const set = setHeaders(known.context)
+    append(withoutCookies(set.headers, (await replacedCookies(key, set, context)).names), context)
+    return call
   }
+
+  return { run }
+}
+
+/** Whether it has failed, perhaps because its visitor has left: the browser has dropped the first of two presses. */
+function isStopped({ outcome }: FinishedCall, { aborted }: RequestContext): boolean {
+  return outcome.kind === 'thrown' && controlFlowDigest(outcome.thrown) === undefined && aborted?.cause === 'gone'
+}
+
+/** @param looks how often to ask again while another process runs it. */
+async function begin(
+  ask: () => Promise<IdempotencyState>,
+  looks: number,
+  context: RequestContext,
+): Promise<IdempotencyState> {
+  const begun = await settle(context, ask)
+  if (begun?.state !== 'running' || looks === 0) return begun ?? { state: 'new' }
+  await delay(LOOK_MS, undefined, { signal: context.signal })
+  return begin(ask, looks - 1, context)
 }
 
 function clientOf({ clientAddress }: RequestContext): string {

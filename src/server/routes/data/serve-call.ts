@@ -36,8 +36,10 @@ export async function serveCall(parts: CallParts, decision: Decision, context: R
     called.kind === 'stopped' ? { shown: called, revalidate: [] as readonly string[] } : called
   // A cookie drops everything in browsers alone.
   const droppedAt = revalidate.includes('/*') ? undefined : context.services.drops?.last
-  const shared: ActionAnswer =
-    revalidate.length === 0 ? {} : { revalidate, ...(droppedAt !== undefined && { droppedAt }) }
+  const shared: ActionAnswer = {
+    ...(revalidate.length > 0 && { revalidate, ...(droppedAt !== undefined && { droppedAt }) }),
+    ...(context.audience.sessions?.hasLeft === true && { left: true }),
+  }
   switch (shown.kind) {
     case 'redirect':
       return sendRedirected(redirectTo(shown.location), shared, parts, context)
@@ -50,8 +52,9 @@ export async function serveCall(parts: CallParts, decision: Decision, context: R
     }
     case 'value': {
       const result = shown.value === undefined ? shared : { ...shared, value: shown.value }
-      // The document of another build loads by itself: flash messages and the like that loaders consume would be lost.
-      if (context.data?.isOtherBuild === true) return sendResult(200, headOf(parts, page, context), result, context)
+      // A document loads by itself: flash messages and the like that loaders consume would be lost.
+      if (context.data?.isOtherBuild === true || shared.left)
+        return sendResult(200, headOf(parts, page, context), result, context)
       return sendPageData(parts, page, context, (answer, head) => {
         answer.open(200, head)
         putResult(answer, result)
@@ -95,7 +98,7 @@ function sendRedirected(
   context: RequestContext,
 ): Promise<void> {
   const target =
-    redirect.external === true || context.data?.isOtherBuild === true
+    redirect.external === true || context.data?.isOtherBuild === true || result.left
       ? undefined
       : findTarget(parts, redirect.to, context)
   if (target !== undefined) {
@@ -105,7 +108,7 @@ function sendRedirected(
     })
   }
   // The document that follows loads everything itself; other tabs do not.
-  return sendResult(200, { redirect }, result.revalidate === undefined ? undefined : result, context)
+  return sendResult(200, { redirect }, result.revalidate === undefined && !result.left ? undefined : result, context)
 }
 
 /**
