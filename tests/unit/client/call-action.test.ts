@@ -282,4 +282,46 @@ describe('an answer that arrives after its user', () => {
     one.got[0]?.answer(401, head, { outcome: { kind: 'unauthorized', at: 0 } })
     await expect(called).rejects.toThrow('unauthorized')
   })
+
+  test('is loaded as a document where the call has ended the session, and its code gets no result', async () => {
+    for (const [redirect, left] of [
+      [undefined, ['/form', 'refresh']],
+      [{ to: '/form' }, ['/form', 'push']],
+      [{ to: '/other' }, ['/other', 'push']],
+    ] as const) {
+      const one = world()
+      const settled: unknown[] = []
+      void one.call('a', []).then((value) => settled.push(value))
+      await flush()
+      one.got[0]?.answer(200, { ...head, ...(redirect && { redirect, route: undefined }) }, result({ left: true }))
+      await flush()
+      expect([one.done, settled]).toEqual([[['leave', ...left]], []])
+    }
+  })
+
+  test('asks for the page again after a refusal that has no data of it', async () => {
+    const one = world()
+    const called = one.call('a', [])
+    await flush()
+    one.state.isFormer = true
+    one.got[0]?.answer(200, head, result({ errors: { '': ['wrong'] } }))
+    await called
+    expect(one.done).toEqual([['forget', ['/*']]])
+  })
+})
+
+test('what a former user’s code calls waits for that user', async () => {
+  const one = world()
+  one.state.isFormer = true
+  one.leave()
+  const called = one.call('a', [])
+  await flush()
+  one.comeBack()
+  await flush()
+  expect(one.got, 'another one is back').toHaveLength(0)
+  one.state.isFormer = false
+  one.comeBack()
+  await flush()
+  one.got[0]?.answer(200, head, result({ value: 'done' }), pageData('of ann'))
+  expect(await called).toBe('done')
 })

@@ -51,6 +51,7 @@ export function world() {
     outcome: undefined as { kind: string; at: number } | undefined,
     online: true,
     outdated: false,
+    isFormer: false,
     /** Answers to what the visitor is asked about a call that was not sent. */
     asked: [] as { readonly made: MadeCall; readonly why: string; readonly settle: (again: boolean) => void }[],
     /** Whether the code for that is here. */
@@ -117,6 +118,9 @@ export function world() {
           page: { keys: [] },
           view: { chain: [entry], params: {}, search: {}, data: state.data, outcome: state.outcome },
         }
+      },
+      get isFormer() {
+        return state.isFormer
       },
       get leavingFor() {
         return state.leaving
