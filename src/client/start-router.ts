@@ -148,7 +148,14 @@ export function startRouter(options: StartOptions): StartedRouter {
     },
     () => undefined,
   )
-  const calls = createCallStarter({ ...parts, router, say, broadcast, leave, keepDrafts: () => drafts.save() })
+  const calls = createCallStarter({
+    ...parts,
+    router,
+    say,
+    broadcast,
+    leave: router.leave,
+    keepDrafts: () => drafts.save(),
+  })
 
   if (state.deadline !== undefined) endInTime(window, state.deadline)
   history.listen(router.traverse, router.moved, effects.leaving)

@@ -215,7 +215,8 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
   // Drafts hear that it is no draft any more, unless the visitor has typed on.
   if (!form && heldBy(call) === call.held) call.by?.dispatchEvent(new Event('millrace:saved'))
   const { redirect } = head ?? {}
-  if (answer?.left) {
+  // Another session of the browser may say that its user goes on.
+  if (answer?.left && router.isFormer) {
     host.leave(redirect?.to ?? href, redirect ? 'push' : 'refresh')
     return new Promise(() => undefined) // the document is being replaced
   }
@@ -226,11 +227,11 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
     // Data of another build would not fit the components of this one.
     if (host.outdated() && !page.isOfOthers) host.renew(answer?.value === undefined)
     // Of concurrent calls, it is unknown which has seen the effects of the other.
-    else if (page.answered === answered + 1) showFresh(host, request)
+    else if (page.answered === answered + 1 && !answer?.left) showFresh(host, request)
     else router.forget(['/*'])
     if (redirect?.to.includes('#') && leaving === before) host.follow(redirect.to)
   } else if (leaving === undefined || leaving === before) {
-    if (redirect.external) host.leave(redirect.to, 'push')
+    if (redirect.external || router.isFormer) host.leave(redirect.to, 'push')
     else host.follow(redirect.to, redirected(host, request))
   }
   return answer?.value ?? null

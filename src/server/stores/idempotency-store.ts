@@ -8,7 +8,7 @@ import { storedKey } from './stored-key.ts'
 /** How long a key is remembered: from the start of its call, and again from its end. Milliseconds. */
 export const IDEMPOTENCY_LIFETIME_MS = 600_000
 
-/** A larger result is not kept, nor any that finds no room on the disk. Its call counts as running for that time, so that a repeated one is refused. */
+/** A larger result is not kept, nor any that finds no room on the disk. A repeated call is refused then. */
 const MOST_BYTES_A_RESULT = 1_048_576
 
 /** Entries of `createIdempotencyStore`: 160 calls a second. */
@@ -20,6 +20,8 @@ export type IdempotencyState =
   | { readonly state: 'new' }
   /** Started and not finished. After a crash it stays like this for ten minutes, because its progress is unknown. */
   | { readonly state: 'running' }
+  /** Finished, but its result was too large, or there was no room for it. */
+  | { readonly state: 'lost' }
   | { readonly state: 'done'; readonly result: string }
 
 /** Remembers which calls have run. Times are in milliseconds since the epoch. */
@@ -42,6 +44,8 @@ interface FileRoom {
 
 const RUNNING = ''
 const DONE = '='
+/** It has ended, and its result was not kept. */
+const LOST = '-'
 
 /**
  * An `IdempotencyStore` in a store of `CALLS`.
@@ -62,13 +66,14 @@ export function createIdempotencyStore(
     async begin(key, now, client = '') {
       const { kept, found } = await store.put(entryOf(key, RUNNING, now, client), now, { ifAbsent: true })
       if (kept !== undefined || found === undefined) return { state: 'new' }
-      return found.value === RUNNING ? { state: 'running' } : { state: 'done', result: found.value.slice(DONE.length) }
+      if (found.value === RUNNING) return { state: 'running' }
+      return found.value === LOST ? { state: 'lost' } : { state: 'done', result: found.value.slice(DONE.length) }
     },
     async finish(key, result, now, client = '') {
       const bytes = Buffer.byteLength(result)
       const put = (value: string) => store.put(entryOf(key, value, now, client), now)
       const kept = bytes > MOST_BYTES_A_RESULT ? undefined : room.write(bytes, () => put(DONE + result))
-      await (kept ?? put(RUNNING))
+      await (kept ?? put(LOST))
     },
     async abandon(key) {
       await store.remove(storedKey(key), '')

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { redirect } from '../../../src/shared/control-flow.ts'
 import { createIdempotentCalls } from '../../../src/server/routes/actions/idempotent-calls.ts'
+import { RequestAborted } from '../../../src/server/request/request-aborted.ts'
 import type { FinishedCall } from '../../../src/server/routes/actions/run-action.ts'
 import type { IdempotencyState, IdempotencyStore } from '../../../src/server/stores/idempotency-store.ts'
 
@@ -178,16 +179,27 @@ describe('a call with the key of another one', () => {
     expect(await one.run(() => value(2))).toEqual(value(2))
   })
 
-  test('runs again after one that its visitor has left by pressing twice', async () => {
-    const { promise, resolve } = Promise.withResolvers<FinishedCall>()
-    const one = processOf(sharedStore().store)
-    const left = { ...context(), aborted: { cause: 'gone' } }
-    const first = one.run(() => promise, left)
-    const again = one.run(() => value('done'))
-    const stopped: FinishedCall = { outcome: { kind: 'thrown', thrown: new Error('gone') }, revalidate: [] }
-    resolve(stopped)
-    expect([await first, await again]).toEqual([stopped, value('done')])
-  })
+  test.for(['thrown', 'failed'] as const)(
+    'runs again after one that has stopped with its signal (%s)',
+    async (kind) => {
+      const aborted = new RequestAborted('gone')
+      const left = { ...context(), aborted }
+      for (const [thrown, isAgain] of [
+        [aborted, true],
+        [new DOMException('This operation was aborted', 'AbortError'), true],
+        // It may have done its work.
+        [new Error('no mail server'), false],
+      ] as const) {
+        const { promise, resolve } = Promise.withResolvers<FinishedCall>()
+        const one = processOf(sharedStore().store)
+        const first = one.run(() => promise, left)
+        const again = one.run(() => value('done'))
+        const stopped = { outcome: { kind, thrown, typed: {} }, revalidate: [] } as unknown as FinishedCall
+        resolve(stopped)
+        expect([await first, await again]).toEqual([stopped, isAgain ? value('done') : stopped])
+      }
+    },
+  )
 
   test('runs again after one that broke off', async () => {
     const { store, kept } = sharedStore()

@@ -293,10 +293,19 @@ describe('an answer that arrives after its user', () => {
       const settled: unknown[] = []
       void one.call('a', []).then((value) => settled.push(value))
       await flush()
+      one.state.isFormer = true
       one.got[0]?.answer(200, { ...head, ...(redirect && { redirect, route: undefined }) }, result({ left: true }))
       await flush()
       expect([one.done, settled]).toEqual([[['leave', ...left]], []])
     }
+  })
+
+  test('is shown where another session of the browser goes on, and the page is asked for', async () => {
+    const one = world()
+    const called = one.call('a', [])
+    await flush()
+    one.got[0]?.answer(200, head, result({ left: true, value: 'ordered' }))
+    expect([await called, one.done]).toEqual(['ordered', [['forget', ['/*']]]])
   })
 
   test('asks for the page again after a refusal that has no data of it', async () => {

@@ -212,8 +212,9 @@ describe('what can be had only in vain', () => {
       expect(asks()).toBe(!isFormer)
       expect(world.window.document.body.inert).toBe(isFormer)
     }
+    // Nobody can have clicked: it is the former user's code.
     await world.click('/lab/two')
-    expect([world.left, asks()]).toEqual([['push /lab/two'], false])
+    expect([world.left, asks()]).toEqual([[], false])
     world.window.document.dispatchEvent(new CustomEvent('millrace:back', { detail: true }))
     expect([asks(), world.window.document.body.inert]).toEqual([false, true])
     world.window.document.dispatchEvent(new CustomEvent('millrace:back', { detail: false }))
@@ -249,18 +250,25 @@ describe('what can be had only in vain', () => {
   test('is not loaded as a document without end where each answer begins another session', async () => {
     const world = createWorld()
     await world.visit('/a')
-    const replaced = (times: number): void => {
-      const now = Array<number>(times).fill(Date.now())
-      world.window.sessionStorage.setItem('millrace:replaced', now.join(' '))
-      world.window.document.dispatchEvent(new CustomEvent('millrace:emptied', { detail: true }))
-    }
-    replaced(7)
-    expect(world.left).toEqual(['refresh /a'])
-    await pass(5_000)
-    replaced(8)
-    await pass(29_999)
-    expect(world.left).toHaveLength(1)
+    Object.assign(world.loaded, { type: 'reload', at: Date.now() })
+    world.window.document.dispatchEvent(new CustomEvent('millrace:emptied', { detail: true }))
+    await pass(2_999)
+    expect(world.left).toEqual([])
     await pass(1)
-    expect(world.left).toHaveLength(2)
+    expect(world.left).toEqual(['refresh /a'])
+  })
+
+  test('is not loaded in place of the document that is on its way', async () => {
+    const world = createWorld()
+    await world.visit('/a')
+    world.window.document.dispatchEvent(new Event('millrace:former'))
+    world.router.leave('/bye', 'push')
+    await pass(10_000)
+    world.router.refresh()
+    await flush()
+    expect(world.left).toEqual(['push /bye'])
+    // It was a download.
+    await pass(20_000)
+    expect(world.left).toEqual(['push /bye', 'refresh /a'])
   })
 })

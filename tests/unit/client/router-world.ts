@@ -55,13 +55,11 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
   const now = (): number => Date.now()
   const lifecycle = { outdated: false }
   const location = { origin: ORIGIN, href: `${ORIGIN}/`, pathname: '/', search: '', hash: '' }
-  const stored = new Map<string, string>()
+  /** How the document was loaded, and when. */
+  const loaded = { type: 'navigate', at: 0 }
   const tab = {
-    sessionStorage: {
-      getItem: (name: string) => stored.get(name) ?? null,
-      setItem: (name: string, text: string) => void stored.set(name, text),
-    },
-    navigator: { onLine: true },
+    performance: { now: () => Date.now() - loaded.at, getEntriesByType: () => [loaded] },
+    navigator: { onLine: true, cookieEnabled: true },
     document: Object.defineProperties(new EventTarget(), {
       baseURI: { get: () => location.href },
       body: { value: { inert: false } },
@@ -234,6 +232,7 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
     waits: () => isAnswer.get(rendered.at(-1) ?? router.screen) === true,
     /** Document loads: kind and URL. */
     left,
+    loaded,
     /** What `onNavigate` has told: type and target. */
     events,
     commit,

@@ -62,7 +62,7 @@ describe('idempotency keys in SQLite', () => {
     await store.begin('a', NOW)
     await store.finish('a', 'x', NOW)
     await store.finish('the same with a cookie', 'x', NOW)
-    for (const key of ['a', 'the same with a cookie']) expect(await store.begin(key, NOW)).toEqual({ state: 'running' })
+    for (const key of ['a', 'the same with a cookie']) expect(await store.begin(key, NOW)).toEqual({ state: 'lost' })
   })
 })
 

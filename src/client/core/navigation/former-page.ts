@@ -1,10 +1,10 @@
+import type { NavigationKind } from '../../react/router-types.ts'
 import type { RouterParts, RouterState } from './router-parts.ts'
 
-const LONGEST_LOCK_MS = 20_000 // then the document is loaded: the server may not answer for ever
-/** Until a document is there, or it was a download. */
-const LEAVING_MS = 5_000
+/** Then the document is loaded: the server may not answer for ever. So long, too, another document may be on its way. */
+const LONGEST_LOCK_MS = 20_000
 /** A server that begins another session with each answer, because the browser sends no cookie, would have it loaded without end. */
-const [MOST_REPLACED, REPLACED_MS, STORAGE_KEY] = [8, 30_000, 'millrace:replaced']
+const YOUNGEST_MS = 3_000
 /** A modal dialog stays usable in a page that is inert, keys reach the window, and the field that had the focus loses it. */
 const OF_VISITORS =
   'focus blur focusin focusout keydown keypress keyup beforeinput input change click auxclick contextmenu mousedown mouseup ' +
@@ -16,6 +16,8 @@ const NOT_PREVENTED = /^(?:key|touch|beforeun)/
 export interface FormerPage {
   /** Loads the page as a document: what components, timers and other scripts hold of the former user goes. */
   replace(): void
+  /** Whether a navigation is not to begin: visitors cannot have asked for it. A reload is that of the document. */
+  keepsFrom(kind: NavigationKind): boolean
   /** As `RouterParts.leave`: the page that is on its way then is not cancelled for this one. */
   readonly leave: RouterParts['leave']
 }
@@ -35,9 +37,8 @@ export function createFormerPage(
   function replace(): void {
     clearTimeout(waiting)
     if (!state.former) return
-    const wait = leftAt + LEAVING_MS > now() ? LEAVING_MS : waitBeforeReplacing(window)
-    if (wait === undefined) goOn()
-    else if (wait > 0) waiting = setTimeout(replace, wait)
+    const wait = Math.max(leftAt + LONGEST_LOCK_MS - now(), restOfYouth(window))
+    if (wait > 0) waiting = setTimeout(replace, wait)
     else leaveNow(state.screen.href, 'refresh')
   }
 
@@ -47,6 +48,8 @@ export function createFormerPage(
   }
 
   function stop(): void {
+    // Without cookies, no session is anybody's.
+    if (!window.navigator.cookieEnabled) return
     listeners.unasked = state.former = true
     if (lock === undefined) waiting = setTimeout(replace, LONGEST_LOCK_MS)
     lock ??= { focused: document.activeElement }
@@ -82,19 +85,19 @@ export function createFormerPage(
   })
   // The page may still be that of somebody before.
   document.addEventListener('millrace:back', ({ detail: isFormer }: CustomEventInit) => isFormer || goOn())
-  return { replace, leave: leaveNow }
+  return {
+    replace,
+    keepsFrom(kind) {
+      const isKept = state.former && kind !== 'traverse'
+      if (isKept && kind === 'refresh') replace()
+      return isKept
+    },
+    leave: leaveNow,
+  }
 }
 
-/** @returns milliseconds; 0 if the document may be loaded now, which counts; `undefined` if the browser keeps nothing, sessions included. */
-function waitBeforeReplacing(window: Window): number | undefined {
-  const now = Date.now()
-  try {
-    const kept = (window.sessionStorage.getItem(STORAGE_KEY) ?? '').split(' ').map(Number)
-    const recent = kept.filter((at) => at > now - REPLACED_MS && at <= now)
-    if (recent.length >= MOST_REPLACED) return (recent[0] ?? 0) + REPLACED_MS - now
-    window.sessionStorage.setItem(STORAGE_KEY, [...recent, now].join(' '))
-    return 0
-  } catch {
-    return undefined
-  }
+/** Whether the document has just been loaded again. @returns milliseconds to wait. */
+function restOfYouth({ performance }: Window): number {
+  const [load] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+  return load?.type === 'reload' ? Math.max(0, YOUNGEST_MS - performance.now()) : 0
 }

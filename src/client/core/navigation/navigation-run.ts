@@ -1,5 +1,6 @@
 import type { NavigateEvent, NavigateOptions, NavigationKind } from '../../react/router-types.ts'
 import { callSafely } from './call-safely.ts'
+import type { FormerPage } from './former-page.ts'
 import type { NavigationRecord } from '../data/journal.ts'
 import { hrefOf } from '../data/local-href.ts'
 import {
@@ -36,7 +37,10 @@ type NavigationEnd = Exclude<NavigateEvent['type'], 'start'>
  * Runs one navigation at a time, by the reducer in `navigation.ts`. An overtaken navigation is aborted; after each
  * wait, its signal tells whether it is still the current one.
  */
-export function createNavigationRun(parts: RouterParts, state: RouterState): NavigationRun {
+export function createNavigationRun(
+  parts: RouterParts & Pick<FormerPage, 'keepsFrom'>,
+  state: RouterState,
+): NavigationRun {
   const { history, now } = parts
   /** Of the last navigation. */
   let { lifetime } = state.screen
@@ -93,6 +97,7 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
     { scroll = true, focus = scroll }: NavigateOptions = {},
     reason?: unknown,
   ): Promise<void> {
+    if (parts.keepsFrom(kind)) return
     cancel()
     state.refresh?.abort()
     if (parts.outdated() || state.former) return parts.leave(href, kind)
@@ -111,16 +116,12 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
       await returned
       if (signal.aborted) return
       const { href: to } = page
-      const reason = page.kind === 'document' ? page.reason : undefined
       if (page.kind === 'document' || state.former) {
-        // oxlint-disable-next-line no-console -- the document that follows cannot say why it had to come
-        if (reason) console.error(reason.message)
         // The browser takes over. It may be a download, and then this page stays.
-        end('leave', reason)
+        end('leave', page.kind === 'document' ? told(page.reason) : undefined)
         return parts.leave(to, kind)
       }
-      record.readyAt = now()
-      record.to = to
+      Object.assign(record, { readyAt: now(), to })
       if (to !== href) dispatch({ type: 'start', target: { ...target, href: to } })
       dispatch({ type: 'load', id })
       state.drops = parts.known.drops
@@ -135,4 +136,10 @@ export function createNavigationRun(parts: RouterParts, state: RouterState): Nav
   }
 
   return { start, cancel, end, render }
+}
+
+function told(reason: Error | undefined): Error | undefined {
+  // oxlint-disable-next-line no-console -- the document that follows cannot say why it had to come
+  if (reason) console.error(reason.message)
+  return reason
 }

@@ -23,6 +23,8 @@ export interface RouterCore
   readonly leavingFor: number | undefined
   /** Whether the page on screen is of a user who has left. */
   readonly isFormer: boolean
+  /** Makes the browser load a document. */
+  readonly leave: RouterParts['leave']
   /** The browser has moved within the page. */
   moved(href: string): void
   setOnline(online: boolean): void
@@ -47,7 +49,7 @@ export function createRouter(given: RouterParts): RouterCore {
   const parts = { ...given, leave: formerPage.leave }
   const isAsked = (href: string): boolean => !state.former && isBlocked(parts.listeners.blockers, href)
   const gate = createLeaveGate(isAsked, history, tell)
-  const run = createNavigationRun(parts, state)
+  const run = createNavigationRun({ ...parts, keepsFrom: formerPage.keepsFrom }, state)
   const updates = createScreenUpdates({ ...parts, formerPage }, state, run)
 
   const running = () => runningNavigation(state.navigation)
@@ -67,6 +69,7 @@ export function createRouter(given: RouterParts): RouterCore {
     get isReloading() {
       return state.rendering || !!state.refresh || !!running()
     },
+    leave: formerPage.leave,
     get isFormer() {
       return state.former
     },

@@ -20,6 +20,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   /** The entry that the browser may have restored when it loaded the document. */
   const restored = entry.owner === undefined ? undefined : key()
   const isReload = wasReloaded(window)
+  const { own, disown } = createInputOwner(parts)
   /** Whether the tab has learned whose it is. */
   let isReady = false
   let isStarted = false
@@ -53,6 +54,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     if (!isReady) return
     // Undo would bring it back, and components may hold it: they start again.
     if (hasInput(document, typed)) document.dispatchEvent(new Event('millrace:emptied'))
+    disown()
     former.takeBack(key() === restored ? 'restored' : 'typed')
   }
 
@@ -62,14 +64,8 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
       drafts.keep(true, true)
       entries.lock()
     }
-    // The router has loaded the page again, and the next user is quick.
-    former.takeBack(isReload && !former.isUntouched() ? 'nothing' : 'restored')
-  }
-
-  /** For a later document, to which the browser gives back the input on this entry. */
-  function own(): void {
-    const now = parts.now()
-    if (entry.owner !== now && hasInput(document, typed)) entry.own(now)
+    disown()
+    former.takeBack('restored')
   }
 
   function show(isTraversal: boolean): void {
@@ -123,6 +119,21 @@ function followOwners(window: Window, entries: DraftEntries, { owners, page, inh
     if (persisted) entries.read(inherit)
     if (persisted && page.isFormer) window.location.reload()
   })
+}
+
+/** Writes to the history entry whose its input is. */
+function createInputOwner({ window: { document }, entry, typed, now: ofPage }: DraftKeeperParts) {
+  return {
+    /** For a later document, to which the browser gives back the input on this entry. */
+    own(): void {
+      const now = ofPage()
+      if (entry.owner !== now && hasInput(document, typed)) entry.own(now)
+    },
+    /** Before the page is loaded again: what its components set by themselves then is not what the browser has restored. */
+    disown(): void {
+      if (entry.owner !== undefined) entry.own(ofPage())
+    },
+  }
 }
 
 function whenLoaded(window: Window, hear: () => void): void {

@@ -6,8 +6,6 @@ export interface FormerInput {
   readonly controls: Controls
   /** As `disown`. */
   takeBack(taken: Parameters<typeof disown>[2]): void
-  /** What there is then, the browser has restored. Older browsers do not say. */
-  isUntouched(): boolean
 }
 
 /** @param typed controls that a visitor has typed in. */
@@ -15,6 +13,7 @@ export function createFormerInput({ document, navigator }: Window, typed: Contro
   let controls: Controls = new WeakSet()
   let isTaken = false
   const emptied: Emptied = new Map()
+  /** What there is then, the browser has restored. Older browsers do not say. */
   const isUntouched = (): boolean => (navigator as Partial<Navigator>).userActivation?.hasBeenActive === false
 
   function takeBack(taken: Parameters<typeof disown>[2]): void {
@@ -50,6 +49,5 @@ export function createFormerInput({ document, navigator }: Window, typed: Contro
       return controls
     },
     takeBack,
-    isUntouched,
   }
 }

@@ -31,6 +31,11 @@ export interface IdempotentCalls {
   ): Promise<FinishedCall | 'running'>
 }
 
+interface RunningCall {
+  readonly call: Promise<FinishedCall | 'running'>
+  readonly context: RequestContext
+}
+
 /** What a call has set. */
 interface SetHeaders {
   /** Response headers that the handler has set. */
@@ -74,17 +79,16 @@ export function createIdempotentCalls(
   turn: (context: RequestContext) => Promise<void> | undefined = () => undefined,
 ): IdempotentCalls {
   const results = createByteTurns(MOST_RESULT_BYTES)
-  const running = new Map<string, { call: Promise<FinishedCall | 'running'>; context: RequestContext }>()
+  const running = new Map<string, RunningCall>()
 
   async function runFirst(key: IdempotencyKey, work: () => Promise<FinishedCall>, context: RequestContext) {
     let { sent } = key
     for (let ended = 0; ended < MOST_ENDED; ended += 1) {
       const ask = () => services.calls.begin(storedName(sent), now(), clientOf(context))
       const begun = await begin(ask, key.isOfRouter ? 0 : MOST_LOOKS, context)
-      if (begun.state === 'running') return 'running'
       if (begun.state === 'new') return runNew({ ...key, sent }, work, context)
-      const text = openOutcome(sent, begun.result)
-      // It has run, but what came of it is lost.
+      const text = begun.state === 'done' ? openOutcome(sent, begun.result) : undefined
+      // It runs, or it has run and what came of it is lost.
       if (text === undefined) return 'running'
       const kept = JSON.parse(text) as KeptCall
       const states = await Promise.all((kept.sessions ?? []).map((id) => services.sessions.stateOf(id, now())))
@@ -157,8 +161,8 @@ export function createIdempotentCalls(
       running.set(key.sent, { call, context })
       return call
     }
-    const call = await known.call
-    if (call !== 'running' && isStopped(call, known.context)) return run(key, work, context)
+    const call = await outcomeOf(known)
+    if (call === undefined) return run(key, work, context)
     await turn(context)
     const set = setHeaders(known.context)
     append(withoutCookies(set.headers, (await replacedCookies(key, set, context)).names), context)
@@ -168,9 +172,22 @@ export function createIdempotentCalls(
   return { run }
 }
 
-/** Whether it has failed, perhaps because its visitor has left: the browser has dropped the first of two presses. */
-function isStopped({ outcome }: FinishedCall, { aborted }: RequestContext): boolean {
-  return outcome.kind === 'thrown' && controlFlowDigest(outcome.thrown) === undefined && aborted?.cause === 'gone'
+/** @returns `undefined` if it has stopped because its visitor has left: the browser drops the first of two presses. */
+async function outcomeOf({ call, context }: RunningCall): Promise<FinishedCall | 'running' | undefined> {
+  const hasLeft = (): boolean => context.aborted?.cause === 'gone'
+  try {
+    const finished = await call
+    return finished !== 'running' && hasLeft() && isStopped(finished) ? undefined : finished
+  } catch (thrown) {
+    // It has waited for another process.
+    if (hasLeft()) return undefined
+    throw thrown
+  }
+}
+
+/** Whether its handler has stopped with its signal. What failed otherwise may have done its work. */
+function isStopped({ outcome }: FinishedCall): boolean {
+  return 'thrown' in outcome && outcome.thrown instanceof Error && outcome.thrown.name === 'AbortError'
 }
 
 /** @param looks how often to ask again while another process runs it. */
