@@ -7,6 +7,8 @@ export interface KeptDrafts {
   readonly pathname: string
   /** The page was taken away from the visitor: any entry that shows it next gets them. */
   readonly isTaken: boolean
+  /** The visitor has left the document: the browser restores them too, but not where the visitor loads it again. */
+  readonly isLeft?: boolean
   readonly drafts: readonly (readonly [address: string, draft: Draft])[]
 }
 

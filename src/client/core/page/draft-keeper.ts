@@ -78,10 +78,14 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     if (isStarted) return
     isStarted = true
     // Who loads a page again may want its form empty.
-    show(!isReload)
+    if (isReload && entries.open.get(key())?.isLeft) entries.open.delete(key())
+    show(true)
   }
 
-  window.addEventListener('pagehide', () => drafts.keep())
+  window.addEventListener('pagehide', () => {
+    // The router may have kept it just now, for a document of its own.
+    if (entries.open.get(key())?.isLeft ?? true) drafts.keep(undefined, undefined, true)
+  })
   followOwners(window, entries, ownership)
   learn(parts.marks)
   page.isFormer = parts.isFormer // others were loaded for whoever is here now

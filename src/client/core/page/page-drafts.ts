@@ -14,8 +14,8 @@ import {
 export interface PageDrafts {
   /** Of the fallback that the document shows; empty for a page. */
   kind: string
-  /** Saves it for when the page is shown again. @param isTaken as `KeptDrafts`. @param isRestored by the browser: all is there. */
-  keep(isTaken?: boolean, isRestored?: boolean): void
+  /** Saves it for when the page is shown again. @param isTaken and @param isLeft as `KeptDrafts`. @param isRestored by the browser: all is there. */
+  keep(isTaken?: boolean, isRestored?: boolean, isLeft?: boolean): void
   /** Restores it. @param isTraversal whether the visitor has moved in the history. */
   show(isTraversal: boolean): void
   /** @param caught as for `DraftKeeper`. */
@@ -56,12 +56,12 @@ export function createPageDrafts(
 
   const page: PageDrafts = {
     kind,
-    keep(isTaken = page.kind !== '', isThere = isRestored) {
+    keep(isTaken = page.kind !== '', isThere = isRestored, isLeft = false) {
       // Saved input that is not restored yet is more valuable than input typed since.
       if (!isThere) return
       const drafts = new Map(pending)
       readDrafts(document, drafts, page.kind, { typed, foreign: former.controls, untouched })
-      entries.put(key(), { pathname: pathname(), isTaken, drafts: [...drafts] })
+      entries.put(key(), { pathname: pathname(), isTaken, isLeft, drafts: [...drafts] })
     },
     show(isTraversal) {
       const path = pathname()
