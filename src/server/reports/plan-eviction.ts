@@ -43,6 +43,14 @@ interface EvictionPlan<Row> {
 
 const MOST_RANKED = 256 // clients; among more clients of about equal size, a row more or less does not matter
 
+/** On a full disk, a client that holds less times what is to be freed loses nothing: it is not what has filled the disk. */
+const MOST_TIMES = 8
+
+/** Whether some client holds so much that `bytes` of it may go, although the store is within its bound. */
+export function holdsMost({ greediest }: Pick<EvictionSource<never>, 'greediest'>, bytes: number): boolean {
+  return (greediest(1)[0]?.amount ?? 0) >= MOST_TIMES * bytes
+}
+
 /** Chooses the rows to evict. Changes nothing. */
 export function planEviction<Row extends { readonly amount: number }>(
   { sender, size, need, ownNeed, mostRows }: RoomNeeded,

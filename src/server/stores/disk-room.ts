@@ -41,7 +41,7 @@ export interface DiskRoom {
 
 /** How a write gets its room. */
 interface RoomWays {
-  /** The part of the reserve that it leaves, 0 to 1. Default: all of it. */
+  /** The part of `LEAST_FREE_BYTES` that it leaves, 0 to 1. Default: all of them. */
   readonly leaves?: number
   /** Deletes about so many bytes of the file, if there are some that may go: the write uses their pages again. */
   readonly free?: (bytes: number) => void
@@ -99,7 +99,8 @@ export function createDiskRoom(
         left = look()
       }
       const all = inProgress + bytes
-      const spare = left - leaves * reserve
+      // Of a small disk, sessions need all of it.
+      const spare = left - Math.min(reserve, leaves * LEAST_FREE_BYTES)
       if (spare >= TIMES_WRITTEN * all) return run(bytes, work)
       if (mayReuse && mayWrite(file, all, Math.max(0, spare), free)) return run(bytes, work)
       for (const checkpoint of checkpoints) checkpoint()

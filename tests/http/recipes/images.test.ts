@@ -304,7 +304,7 @@ describe('what is refused', () => {
       readdirSync(join(folder.path, 'left'), { recursive: true, encoding: 'utf8' }).filter((name) =>
         name.endsWith('webp'),
       )
-    expect(await Promise.all(left)).toEqual(Array(3).fill('UnavailableError'))
+    expect(await Promise.all(left)).toEqual(Array(3).fill('AbortError'))
     expect(sizes()).toEqual([])
     expect(await joined).toMatch(/1280\.webp$/)
     expect(await alone).toMatch(/320\.webp$/)

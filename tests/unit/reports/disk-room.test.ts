@@ -131,6 +131,11 @@ test('a disk that says no size has room: file systems in memory without a limit'
   expect(has(createDiskRoom('/data'), 1_000)).toBe(true)
 })
 
+test('of a small disk, everything but sessions leaves all of the reserve', () => {
+  const room = createDiskRoom('/data', () => ({ free: 3_000_000, all: 60_000_000 }))
+  expect(room.write(NO_FILE, 100_000, () => undefined, { leaves: 1 / 2 })).toBeUndefined()
+})
+
 test('a write that leaves only a part of the reserve has room where others have none', () => {
   const room = createDiskRoom('/data', () => ({ free: LEAST_FREE_BYTES * 0.75, all: 1e12 }))
   expect(has(room)).toBe(false)
@@ -164,13 +169,19 @@ test.each(['spool', 'inbox'] as const)(
       const body = Buffer.concat([sampleEnvelope().body, Buffer.alloc(bytes, '\n')])
       return { ...sampleEnvelope(), client, body }
     }
-    for (let kept = 0; kept < 60; kept += 1) store.accept(from('greedy', 200_000))
-    file.statement('PRAGMA wal_checkpoint(PASSIVE)').get()
     const room = createDiskRoom(folder.path, () => ({ free: LEAST_FREE_BYTES, all: 1e12 }))
     const write = (envelope: AcceptedEnvelope) =>
       room.write(file, envelope.body.length, () => store.accept(envelope), {
         free: (bytes) => store.free(envelope, bytes),
       })
+    for (let kept = 0; kept < 60; kept += 1) store.accept(from('greedy', 200_000))
+    file.statement('PRAGMA wal_checkpoint(PASSIVE)').get()
+    const small = store.held()
+    expect(write(from('honest', 10_000)), 'nobody has filled the disk with that').toBeUndefined()
+    expect(store.held()).toBe(small)
+
+    for (let kept = 0; kept < 40; kept += 1) store.accept(from('greedy', 200_000))
+    file.statement('PRAGMA wal_checkpoint(PASSIVE)').get()
     const before = store.held()
     expect(room.write(file, 10_000, () => undefined)).toBeUndefined()
     await expect(write(from('honest', 10_000))).resolves.toBeUndefined()

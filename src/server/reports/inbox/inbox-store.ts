@@ -20,7 +20,7 @@ import { createFrameResolver } from './inbox-frames.ts'
 import { groupOf } from './inbox-grouping.ts'
 import { isFilter, searchGroups } from './inbox-search.ts'
 import { createLargeBodies, PIECE_BYTES, piecesOf } from '../large-bodies.ts'
-import { planEviction, type EvictionSource, type Holding } from '../plan-eviction.ts'
+import { holdsMost, planEviction, type EvictionSource, type Holding } from '../plan-eviction.ts'
 import { SpoolFullError, type AcceptedEnvelope, type Awaitable } from '../intake/accepted-envelope.ts'
 const MOST_ENVELOPES = 10_000
 const MOST_BYTES = 268_435_456
@@ -186,7 +186,9 @@ export function createInbox(database: Database, { mapsFolder, bounds = BOUNDS, w
         })
     },
 
-    free: (envelope, bytes) => void write(() => makeRoom(database, bounds, envelope, bytes)),
+    free(envelope, bytes) {
+      if (holdsMost(sourceOf(database, 'bytes'), bytes)) write(() => makeRoom(database, bounds, envelope, bytes))
+    },
 
     list(asked, filter = {}): ReportPage {
       const envelopes = Number(database.statement(TOTALS).get()?.['envelopes'])

@@ -1,6 +1,6 @@
 import type { Database, TransactionPart } from '../../stores/open-database.ts'
 import { LOSS_SENDER } from './outcomes.ts'
-import { planEviction, type EvictionSource } from '../plan-eviction.ts'
+import { holdsMost, planEviction, type EvictionSource } from '../plan-eviction.ts'
 import { type AcceptedEnvelope } from '../intake/accepted-envelope.ts'
 import { spooledSize } from './spool.ts'
 
@@ -147,7 +147,7 @@ export function createSpoolRoom(database: Database, bounds: SpoolBounds): SpoolR
         waiting.accounted = true
       }
       // One client has no more than all together.
-      if (total <= tightest && least === 0) return true
+      if (total <= tightest && (least === 0 || !holdsMost(sourceFor(keep), least))) return true
       const need = Math.max(least, total - heldBy(LOSS_SENDER) - bounds.bytes)
       const ownNeed = heldBy(client) + size - clientBytes
       const room = { sender: client, size, need, ownNeed, mostRows: MOST_EVICTED }
