@@ -117,7 +117,7 @@ describe('the next user does not get what the browser restores:', () => {
     await again
     await loadedAgain(page)
     await expect.poll(answers).toBe(untouched)
-    // What components set themselves, for example when they start again, is not taken from them.
+    // What components set themselves is not taken from them.
     const ofScript = await page.evaluate(() => {
       const list = document.querySelector<HTMLSelectElement>('[name=state]')
       if (list === null) throw new Error('no such control')
@@ -230,6 +230,42 @@ describe('until the page of the next user has come', () => {
     expect(await page.getByLabel('exact').isChecked()).toBe(false)
     expect(await page.getByLabel('picture').inputValue()).toBe('')
     expect([await mirrored(page), await isLocked(page)]).toEqual(['', false])
+  })
+
+  browserTest('its code hears nothing of a visitor: keys, a modal dialog, the focus that is lost', async ({ open }) => {
+    const page = await open(REFUSED)
+    await openComment(page, '/stored/public', 'ann')
+    await page.evaluate(() => {
+      const heard: string[] = []
+      Object.assign(window, { heard })
+      const dialog = document.createElement('dialog')
+      dialog.innerHTML = '<input id="inside"><button id="send">Send</button>'
+      document.querySelector('main')?.append(dialog)
+      dialog.showModal()
+      dialog.querySelector('#inside')?.addEventListener('blur', () => heard.push('blur'))
+      for (const type of ['keydown', 'click', 'input', 'focusout']) {
+        window.addEventListener(type, () => heard.push(type), true)
+        document.addEventListener(type, () => heard.push(type))
+      }
+    })
+    const heard = () => page.evaluate(() => (window as Window & { heard?: string[] }).heard)
+    await page.locator('#inside').fill('of ann')
+    expect(await heard()).toContain('input')
+    const held = await hold(page, /_m\/data\/stored\/public/)
+    await signOutElsewhere(page, '/stored/public')
+    await held.asked
+    await expect.poll(() => isLocked(page)).toBe(true)
+    await page.evaluate(() => (window as Window & { heard?: string[] }).heard?.splice(0))
+    await page.bringToFront()
+    await page.locator('#send').click({ force: true })
+    await page.locator('#inside').focus()
+    await page.keyboard.press('x')
+    await page.keyboard.press('Control+Enter')
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
+    expect([await heard(), await page.locator('#inside').inputValue()]).toEqual([[], ''])
+    held.release()
+    await heading(page, 'Comment of nobody')
+    expect(await page.locator('dialog').count()).toBe(0)
   })
 
   browserTest('a user who is back has it as it was', async ({ open }) => {

@@ -52,7 +52,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   /** Takes away what the page on screen shows of a former user. */
   function empty(): void {
     if (!isReady) return
-    // Undo would bring it back, and components may hold it: they start again.
+    // Undo would bring it back, and components may hold it: the page is loaded as a document.
     if (hasInput(document, typed)) document.dispatchEvent(new Event('millrace:emptied'))
     disown()
     former.takeBack(key() === restored ? 'restored' : 'typed')

@@ -142,7 +142,7 @@ export function restoreDrafts(
 
 /**
  * The controls of a page whose visitor has become somebody else. Without events: a page that saves what changes would save it
- * for whoever is here now. Components start again with the next user's data.
+ * for whoever is here now. The page is loaded as a document.
  * @param taken what to take back: nothing, what the visitor has typed and chosen, or also what the browser has restored.
  * @param emptied gets those that have lost something.
  */
