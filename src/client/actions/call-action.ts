@@ -144,12 +144,10 @@ export function createActionCalls(host: CallHost): CallAction {
 }
 
 /** What a former user's code calls waits for that user to be back: the page is about to be replaced. */
-function untilBack({ router, window }: CallHost): Promise<void> | undefined {
-  if (!router.isFormer) return undefined
+function untilBack(host: CallHost): Promise<void> | undefined {
+  if (!host.router.isFormer) return undefined
   return new Promise((resolve) =>
-    window.document.addEventListener('millrace:back', () => resolve(untilBack({ router, window } as CallHost)), {
-      once: true,
-    }),
+    host.window.document.addEventListener('millrace:back', () => resolve(untilBack(host)), { once: true }),
   )
 }
 

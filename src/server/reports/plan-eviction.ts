@@ -48,7 +48,12 @@ const MOST_TIMES = 8
 
 /** Whether some client holds so much that `bytes` of it may go, although the store is within its bound. */
 export function holdsMost({ greediest }: Pick<EvictionSource<never>, 'greediest'>, bytes: number): boolean {
-  return (greediest(1)[0]?.amount ?? 0) >= MOST_TIMES * bytes
+  return isMost(greediest(1)[0]?.amount ?? 0, bytes)
+}
+
+/** The same of one amount: without as much in all, no client has it. */
+export function isMost(amount: number, bytes: number): boolean {
+  return amount >= MOST_TIMES * bytes
 }
 
 /** Chooses the rows to evict. Changes nothing. */

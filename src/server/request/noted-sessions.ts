@@ -5,8 +5,8 @@ import type { SessionLife } from '../secrets/session-life.ts'
 
 /** The sessions that a request has opened, by name. */
 export class NotedSessions {
-  /** As they were when the request has opened them. */
-  readonly #first = new Map<string, string>()
+  /** Of those that the request has changed, what they were when it opened them. */
+  #first: Map<string, string> | undefined
   readonly #marks = new Map<string, string>()
   readonly #lives = new Map<string, SessionLife>()
   /** Called when a session is noted. */
@@ -14,7 +14,9 @@ export class NotedSessions {
 
   /** Replaces what was noted of a session before. */
   note(name: string, mark: string, life: SessionLife): void {
-    if (!this.#first.has(name)) this.#first.set(name, mark)
+    const former = this.#marks.get(name)
+    if (former !== undefined && former !== mark && this.#first?.has(name) !== true)
+      (this.#first ??= new Map<string, string>()).set(name, former)
     this.#marks.set(name, mark)
     if (mark === NO_SESSION) this.#lives.delete(name)
     else this.#lives.set(name, life)
@@ -28,7 +30,8 @@ export class NotedSessions {
 
   /** Whether the request has ended the session of a user, or given it to another one. */
   get hasLeft(): boolean {
-    return changesOf(writeSessionMarks(this.#first), this.marks)[1]
+    if (this.#first === undefined) return false
+    return changesOf(writeSessionMarks(new Map([...this.#marks, ...this.#first])), this.marks)[1]
   }
 
   /** Of the existing ones. */

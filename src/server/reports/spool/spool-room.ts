@@ -1,6 +1,6 @@
 import type { Database, TransactionPart } from '../../stores/open-database.ts'
 import { LOSS_SENDER } from './outcomes.ts'
-import { holdsMost, planEviction, type EvictionSource } from '../plan-eviction.ts'
+import { holdsMost, isMost, planEviction, type EvictionSource } from '../plan-eviction.ts'
 import { type AcceptedEnvelope } from '../intake/accepted-envelope.ts'
 import { spooledSize } from './spool.ts'
 
@@ -142,7 +142,7 @@ export function createSpoolRoom(database: Database, bounds: SpoolBounds): SpoolR
       const size = spooledSize(envelope)
       const total = waiting.bytes + size
       if (!waiting.accounted) {
-        if (total <= openedAt && least === 0) return true
+        if (total <= openedAt && (least === 0 || !isMost(total, least))) return true
         for (const sql of OPEN) database.statement(sql).run()
         waiting.accounted = true
       }
