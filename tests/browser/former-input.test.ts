@@ -23,7 +23,8 @@ const ownerOf = (page: Page) => page.evaluate(() => (history.state as Record<str
 
 /** Goes back. Where the browser has restored a former user's input, the router loads the document again. */
 async function backAndAgain(page: Page): Promise<void> {
-  await page.evaluate(() => void setTimeout(() => history.back()))
+  // This document may have been loaded again, too.
+  await page.evaluate(() => void Object.assign(window, { isHere: setTimeout(() => history.back()) }))
   await loadedAgain(page)
 }
 
@@ -31,7 +32,7 @@ async function backAndAgain(page: Page): Promise<void> {
 async function loadedAgain(page: Page): Promise<void> {
   await page.waitForFunction(() => {
     const [load] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
-    return load?.type === 'reload'
+    return !('isHere' in window) && load?.type === 'reload'
   })
   await untilAlive(page)
 }
