@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { access } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { YOUNG_MS } from '../../src/server/process/workers/worker-pool.ts'
 import type { BuiltServer } from '../support/built-server.ts'
 import { childrenOf } from '../support/child-processes.ts'
 import { connectRaw, getRequest, requestRaw } from '../support/raw-http.ts'
@@ -86,8 +88,13 @@ describe('with WORKERS=2', () => {
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })
 
-  test.runIf(hasProc)('killing all of them leaves the URL as it was', async () => {
+  // Young ones are replaced after a second, when all are known to be dead; old ones at once.
+  test.runIf(hasProc).for([
+    ['young', 0],
+    ['old', YOUNG_MS],
+  ] as const)('killing all of them leaves the URL as it was: %s', async ([, age]) => {
     const server = await started()
+    await delay(age)
     for (const pid of await childrenOf(server.pid)) process.kill(pid, 'SIGKILL')
     await expect.poll(() => statusOf(server.port, '/lab'), PATIENCE).toBe(200)
     expect(await server.stop()).toEqual({ code: 0, signal: null })

@@ -61,6 +61,12 @@ export class WorkerGroup {
   }
 
   ready(id: number, port: number): void {
+    // Port 0 is another port once all workers have died at once and their replacements were forked before that was
+    // known: visitors know the first one.
+    if (this.#pool.proven && port !== this.#port) {
+      this.#pinned = this.#port
+      return void cluster.workers?.[id]?.process.kill('SIGKILL')
+    }
     this.#port = port
     this.act({ kind: 'ready', id })
   }
