@@ -7,6 +7,7 @@ import { sendConstantPage, sendLocation, sendMethods, sendText } from '../reques
 import { contextOf } from '../request/attached-context.ts'
 import { hostOf, passOn } from '../request/host-request.ts'
 import type { RequestContext } from '../request/context.ts'
+import { isForeignCall } from '../request/same-origin.ts'
 import { takesForms } from './actions/receive-call.ts'
 import { serveForm } from './actions/serve-form.ts'
 import { serveCall, type CallParts } from './data/serve-call.ts'
@@ -106,9 +107,13 @@ function answerPage(
 ): Promise<void> | undefined {
   context.record.kind = 'document'
   if (parts.forFiles) return parts.kept.serve(page, context)
-  if (page.kind === 'none')
-    return context.action === undefined ? servePage(parts, page, context) : serveForm(parts, page, context)
   const { method } = context.req
+  if (page.kind === 'none') {
+    if (context.action !== undefined) return serveForm(parts, page, context)
+    // Its form has no session cookie: the application's page would say to all tabs that nobody is signed in.
+    if (method === 'POST' && isForeignCall(context, parts.config.origins)) return void refuseCall(context, 404)
+    return servePage(parts, page, context)
+  }
   if (method === 'POST') return serveForm(parts, page, context)
   if (method === 'GET' || method === 'HEAD') {
     return page.route.definition.cache === 'shared' ? parts.kept.serve(page, context) : servePage(parts, page, context)
