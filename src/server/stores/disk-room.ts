@@ -5,6 +5,8 @@ import type { Database } from './open-database.ts'
 export const LEAST_FREE_BYTES = 16_777_216
 /** Of a small disk, that part. */
 const LEAST_FREE_SHARE = 1 / 16
+/** But the logs of sessions and limits must be able to get as long as they do before a checkpoint; of a tiny disk, a quarter. */
+const [LOGS_BYTES, LOGS_SHARE] = [8_388_608, 1 / 4]
 const CHECK_MS = 250
 /** More than is written between two checks. */
 const PLENTY_BYTES = 134_217_728
@@ -71,7 +73,8 @@ export function createDiskRoom(
     const disk = diskOf(folder)
     if (disk === undefined) return Infinity
     const owed = files.reduce((sum, file) => sum + unwrittenBytes(file), 0)
-    reserve = Math.min(LEAST_FREE_BYTES, disk.all * LEAST_FREE_SHARE)
+    const logs = Math.min(LOGS_BYTES, disk.all * LOGS_SHARE)
+    reserve = Math.min(LEAST_FREE_BYTES, Math.max(logs, disk.all * LEAST_FREE_SHARE))
     // Deletions make a log longer and ask for no room: without this, they could take all of the reserve by and by.
     mayReuse = disk.free >= reserve / 2
     return disk.free - owed

@@ -42,9 +42,13 @@ test('room is scarce below 16 MiB, and the disk is looked at four times a second
   expect([has(room), disk.looks]).toEqual([false, 4])
 })
 
-test('of a small disk, a sixteenth is kept free', () => {
-  const isFree = (free: number): boolean => has(createDiskRoom('/data', () => ({ free, all: 8_000_000 })))
-  expect([500_000, 499_999].map(isFree)).toEqual([true, false])
+test.for([
+  ['a sixteenth', 200_000_000, 12_500_000],
+  ['as much as two logs get long', 40_000_000, 8_388_608],
+  ['a quarter', 20_000_000, 5_000_000],
+] as const)('of a small disk, %s is kept free', ([, all, kept]) => {
+  const isFree = (free: number): boolean => has(createDiskRoom('/data', () => ({ free, all })))
+  expect([kept, kept - 1].map(isFree)).toEqual([true, false])
 })
 
 test('the room of this disk is known, and of a folder that is not there nothing is said', async () => {
