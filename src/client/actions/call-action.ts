@@ -2,6 +2,7 @@ import { RefusalSignal } from '../../shared/control-flow.ts'
 import {
   ACTION_PARAM,
   ACTION_RESULT_ID,
+  IDEMPOTENCY_FIELD,
   IDEMPOTENCY_HEADER,
   type ActionAnswer,
 } from '../../shared/protocol/action-call.ts'
@@ -100,21 +101,29 @@ interface Call extends CallSource {
 export function createActionCalls(host: CallHost): CallAction {
   /** Bound: one entry per action. */
   const last = new Map<string, Promise<unknown>>()
-  const page: Page = { answered: 0, owner: 0, isAway: false, isOfOthers: false }
+  const page: Page = { answered: 0, owner: 0, isAway: false }
   const { document } = host.window
+  // The browser itself may be sending a form that was pressed before hydration, until it leaves the document: see
+  // `ReceivedCall.formKey`. The next call of such a form is meant.
+  const pressed = new WeakSet<HTMLFormElement>()
+  let hasLeft = false
+  host.window.addEventListener('pagehide', () => (hasLeft = true), { once: true })
   document.addEventListener('millrace:left', () => (page.isAway = true))
   document.addEventListener('millrace:back', () => (page.isAway = false))
   document.addEventListener('millrace:owner', () => {
     page.isAway = false
     page.owner += 1
-    page.isOfOthers ||= !host.outdated()
-    // What React keeps in its state, such as results of calls, is a former user's: the next navigation loads a document.
-    host.world.outdated()
   })
   /** Pending calls by scripts, by their content. */
   const made = new Map<string, { readonly call: Call; readonly result: Promise<unknown> }>()
   return (id, args, source) => {
-    const content = args.at(-1) instanceof FormData ? undefined : id + JSON.stringify(args)
+    const { form } = source
+    const fields = args.at(-1)
+    if (form && fields instanceof FormData) {
+      if (hasLeft || pressed.has(form)) fields.delete(IDEMPOTENCY_FIELD)
+      pressed.add(form)
+    }
+    const content = fields instanceof FormData ? undefined : id + JSON.stringify(args)
     const former = content === undefined ? undefined : made.get(content)
     // A second press of an unsent call means: send it, once.
     if (former?.call.unsent) {
@@ -158,8 +167,6 @@ interface Page {
   owner: number
   /** Its user has signed out, and nobody has signed in since. */
   isAway: boolean
-  /** The document was loaded for a different user, and by the same build. */
-  isOfOthers: boolean
 }
 
 async function performCall(host: CallHost, call: Call, page: Page): Promise<unknown> {
@@ -214,7 +221,7 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
   if (!form && heldBy(call) === call.held) call.by?.dispatchEvent(new Event('millrace:saved'))
   const { redirect } = head ?? {}
   // Another session of the browser may say that its user goes on.
-  if (answer?.left && router.isFormer) {
+  if (head?.left && router.isFormer) {
     host.leave(redirect?.to ?? href, redirect ? 'push' : 'refresh')
     return new Promise(() => undefined) // the document is being replaced
   }
@@ -223,9 +230,9 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
   if (router.screen.visit !== visit) void router.catchUp()
   else if (redirect === undefined || host.pageOf(redirect.to) === href) {
     // Data of another build would not fit the components of this one.
-    if (host.outdated() && !page.isOfOthers) host.renew(answer?.value === undefined)
+    if (host.outdated()) host.renew(answer?.value === undefined)
     // Of concurrent calls, it is unknown which has seen the effects of the other.
-    else if (page.answered === answered + 1 && !answer?.left) showFresh(host, request)
+    else if (page.answered === answered + 1 && !head?.left) showFresh(host, request)
     else router.forget(['/*'])
     if (redirect?.to.includes('#') && leaving === before) host.follow(redirect.to)
   } else if (leaving === undefined || leaving === before) {

@@ -3,6 +3,7 @@ import { isPasswordName } from '../../shared/password-name.ts'
 import {
   ARGUMENTS_FIELD,
   FIELD_PREFIX,
+  IDEMPOTENCY_FIELD,
   type ActionAnswer,
   type ActionArguments,
 } from '../../shared/protocol/action-call.ts'
@@ -31,8 +32,8 @@ export function callBody(args: readonly unknown[]): CallBody {
   const body = new FormData()
   if (leading.length > 0) body.append(ARGUMENTS_FIELD, JSON.stringify(leading))
   for (const [name, value] of input) {
-    // The runtime's fields in the form are for browsers without script; a call has its own.
-    if (!name.startsWith(FIELD_PREFIX)) body.append(name, value)
+    // The runtime's fields in the form are for browsers without script; a call has its own, but for that of a first press.
+    if (!name.startsWith(FIELD_PREFIX) || name === IDEMPOTENCY_FIELD) body.append(name, value)
   }
   return { body }
 }

@@ -7,7 +7,7 @@ import { RouteLoadError, urlIn } from '../react/router-errors.ts'
 import type { Broadcast } from '../core/navigation/router-parts.ts'
 import type { RouterCore } from '../core/navigation/router.ts'
 import type { Router, UploadProgress, RouterListeners } from '../react/router-types.ts'
-import type { CallAction, CallHost, CallSource } from './call-action.ts'
+import type { CallHost, CallSource } from './call-action.ts'
 import type { createPageRenewal } from './renew-page.ts'
 import { suppressDoubleSubmits } from './suppress-double-submits.ts'
 import type { SayTexts } from '../../shared/texts.ts'
@@ -41,10 +41,9 @@ interface CallStarterParts extends Pick<
 export function createCallStarter(parts: CallStarterParts): CallStarter {
   const { window, router, store } = parts
   const uploads = new Map<string, UploadProgress>()
-  const loadCalls = loadOnce(() => import('./call-action.ts'))
+  const loadCalls = loadOnce(() => import('./call-action.ts').then((code) => code.createActionCalls(host)))
   const unsent = new Set<string>()
   const troubles = createTroubles({ ...parts, unsent }, isBusy)
-  let calls: CallAction | undefined
   /** Calls in progress. */
   let running = 0
 
@@ -73,11 +72,10 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
   }
 
   async function start(id: string, args: readonly unknown[], source: CallSource): Promise<unknown> {
-    const { createActionCalls } = await loadCalls().catch((thrown: unknown) => {
+    const calls = await loadCalls().catch((thrown: unknown) => {
       parts.keepDrafts()
       throw new RouteLoadError('script', urlIn(thrown) ?? 'call-action', { cause: thrown })
     })
-    calls ??= createActionCalls(host)
     return calls(id, args, source)
   }
 

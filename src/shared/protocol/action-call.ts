@@ -64,6 +64,4 @@ export interface ActionAnswer {
   readonly droppedAt?: number
   /** The handler has refused or failed; the outcome that follows has the details. */
   readonly thrown?: true
-  /** It has ended the session of a user, or given it to another one: the browser loads the page, or the redirect's, as a document. */
-  readonly left?: true
 }

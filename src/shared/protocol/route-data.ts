@@ -69,6 +69,11 @@ export interface RouteDataHead {
   readonly build: string
   /** The sessions for which the answer is made, as `session-marks.ts` has them; absent if none was read. */
   readonly sessions?: string
+  /**
+   * The request has ended the session of a user, or given it to another one: the browser loads the page, or that of the
+   * redirect, as a document.
+   */
+  readonly left?: true
   /** With `route`: the last drop that the data contains, as in `drops-event.ts`; absent in applications without handlers. */
   readonly at?: number | undefined
   /** Key of the route that answers the URL after rewriting; `null` if none does: an outcome `notFound` follows. */

@@ -294,7 +294,7 @@ describe('an answer that arrives after its user', () => {
       void one.call('a', []).then((value) => settled.push(value))
       await flush()
       one.state.isFormer = true
-      one.got[0]?.answer(200, { ...head, ...(redirect && { redirect, route: undefined }) }, result({ left: true }))
+      one.got[0]?.answer(200, { ...head, left: true, ...(redirect && { redirect, route: undefined }) }, result({}))
       await flush()
       expect([one.done, settled]).toEqual([[['leave', ...left]], []])
     }
@@ -304,7 +304,7 @@ describe('an answer that arrives after its user', () => {
     const one = world()
     const called = one.call('a', [])
     await flush()
-    one.got[0]?.answer(200, head, result({ left: true, value: 'ordered' }))
+    one.got[0]?.answer(200, { ...head, left: true }, result({ value: 'ordered' }))
     expect([await called, one.done]).toEqual(['ordered', [['forget', ['/*']]]])
   })
 

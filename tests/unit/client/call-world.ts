@@ -63,7 +63,7 @@ export function world() {
   )
   const document = Object.assign(new EventTarget(), { querySelectorAll: () => [] })
   const host = {
-    window: { document },
+    window: Object.assign(new EventTarget(), { document }),
     world: {
       buildId: BUILD,
       now: () => 0,

@@ -2,14 +2,21 @@
 import { expect, test } from 'vitest'
 import { createOwners } from '../../../src/client/core/page/draft-owners.ts'
 
-/** What is heard while a tab learns marks, one after the other. */
-function hear(...marks: readonly string[]): readonly string[] {
+/** Owners, and what is heard of them. */
+function heardOwners() {
   const heard: string[] = []
-  const { learn } = createOwners({
+  const owners = createOwners({
     left: () => heard.push('left'),
     back: () => heard.push('back'),
     changed: () => heard.push('changed'),
+    entries: { lock: () => heard.push('locked'), forget: () => heard.push('forgotten') },
   })
+  return { ...owners, heard }
+}
+
+/** What is heard while a tab learns marks, one after the other. */
+function hear(...marks: readonly string[]): readonly string[] {
+  const { heard, learn } = heardOwners()
   for (const text of marks) learn(text)
   return heard
 }
@@ -34,8 +41,7 @@ test('while a user goes on, a session without one is of nobody else', () => {
 })
 
 test('a page is no former user’s once that user is back, but not once the next one is', () => {
-  const nothing = (): void => undefined
-  const { learn, page } = createOwners({ left: nothing, back: nothing, changed: nothing })
+  const { learn, page } = heardOwners()
   const [ann, bob, out] = ['account:id1.aaaaaaaaaa', 'account:id3.bbbbbbbbbb', 'account:-']
   const seen = [ann, out, 'account:id2.aaaaaaaaaa', bob, out, bob].map((marks) => {
     learn(marks)
@@ -45,16 +51,28 @@ test('a page is no former user’s once that user is back, but not once the next
 })
 
 test('a page that has been loaded since its user has left is not of a former user', () => {
-  const nothing = (): void => undefined
-  const { learn, page, owners, inherit } = createOwners({ left: nothing, back: nothing, changed: nothing })
+  const { learn, page, owners, inherit, heard } = heardOwners()
   learn('account:id1.aaaaaaaaaa')
   learn('account:-')
+  // A document.
   page.isFormer = false
   // Other pages of the tab have known it, too.
   inherit(new Map(owners))
   expect(page.isFormer).toBe(false)
   learn('account:id3.bbbbbbbbbb')
   expect(page.isFormer).toBe(false)
+  // What a guest has typed since is the next user's.
+  expect(heard).toEqual(['left', 'forgotten'])
   learn('account:-')
   expect(page.isFormer).toBe(true)
+})
+
+test('a page is nobody’s if its user’s session had ended before it was loaded', () => {
+  const { learn, page, heard } = heardOwners()
+  learn('account:id1.aaaaaaaaaa')
+  learn('account:-', false, false)
+  expect([page.isFormer, heard]).toEqual([false, ['locked']])
+  learn('account:- ~other:-')
+  learn('account:id3.aaaaaaaaaa')
+  expect(heard).toEqual(['locked', 'back'])
 })

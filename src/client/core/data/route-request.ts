@@ -59,7 +59,7 @@ export interface RouteRequest extends RouteRequestOptions {
   /** Requested delay before a retry, in milliseconds. */
   readonly retryAfterMs: number | undefined
   /** The server's answer for the URL; absent before it is known. */
-  readonly head?: RouteAnswer
+  readonly head?: RouteAnswer & Pick<RouteDataHead, 'left'>
   readonly outcome?: RouteDataOutcome
   /** Characters of the segments that have arrived whole. */
   readonly size: number
@@ -101,7 +101,7 @@ export interface RouteRequestWorld {
    * An answer has told for which sessions it was made, as `session-marks.ts` has them.
    * @returns `true` if it has come too late: they were others before it.
    */
-  learn?(sessions: string | undefined, isCall: boolean, startedAt: number): unknown
+  learn?(sessions: string | undefined, isCall: boolean, startedAt: number, hasLeft?: boolean): unknown
 }
 
 /** Called during a request, in this order; after its end, only `changed`. */
@@ -244,7 +244,7 @@ function sinkOf(
         throw new RouteDataError('version')
       }
       request.head = head
-      learn?.(head.sessions, !!request.call, request.startedAt)
+      learn?.(head.sessions, !!request.call, request.startedAt, head.left)
       const ready = listener.head(head)
       listener.changed()
       return ready

@@ -43,7 +43,8 @@ export function createFormerPage(
   }
 
   const leaveNow: RouterParts['leave'] = (...to) => {
-    leftAt = now()
+    // Another one may turn out to be a download.
+    if (state.former) leftAt = now()
     leave(...to)
   }
 

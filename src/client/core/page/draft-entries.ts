@@ -26,6 +26,8 @@ export interface DraftEntries {
   /** Takes away all, until `unlock`. */
   lock(): void
   unlock(): void
+  /** Drops what `lock` has taken away. */
+  forget(): void
   clear(): void
   /**
    * Adds what the former document has left, and clears the storage.
@@ -53,6 +55,7 @@ export function createDraftEntries(storage: Storage | undefined, name: string): 
       move(open, locked)
       move(locked, open)
     },
+    forget: () => locked.clear(),
     clear() {
       open.clear()
       locked.clear()

@@ -1,6 +1,7 @@
 import { createDraftEntries, type DraftEntries } from './draft-entries.ts'
 import { createOwners, type Ownership } from './draft-owners.ts'
 import { hasInput, type DraftKeeper, type DraftKeeperParts } from './drafts.ts'
+import { placeOf } from './frame-place.ts'
 import { createFormerInput } from './former-input.ts'
 import { createPageDrafts } from './page-drafts.ts'
 
@@ -12,8 +13,8 @@ const LONGEST_LOAD_MS = 3_000 // then it is waited for no longer
 export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   const { window, storage, name, pathname, key, entry, typed } = parts
   const { document } = window
-  const entries = createDraftEntries(storage, name)
-  const ownership = createOwners({ left: lock, back: unlock, changed: drop })
+  const entries = createDraftEntries(storage, name + placeOf(window))
+  const ownership = createOwners({ left: lock, back: unlock, changed: drop, entries })
   const { owners, page, learn } = ownership
   const former = createFormerInput(window, typed)
   const drafts = createPageDrafts(parts, entries, former)
@@ -103,8 +104,8 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
       show(isTraversal)
       own()
     },
-    learn(marks, isCall) {
-      learn(marks, isCall)
+    learn(marks, isCall, _, hasLeft) {
+      learn(marks, isCall, hasLeft)
       own()
     },
   }

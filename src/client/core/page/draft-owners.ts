@@ -15,11 +15,18 @@ export interface OwnedPage {
   isFormer: boolean
 }
 
-/** Called when an owner has signed out, when all owners are signed in again, and when a different user signs in; `isEmptied` as for `drop`. */
 interface OwnerListener {
+  /** An owner has signed out. */
   left(): void
+  /** All owners are signed in again. */
   back(): void
+  /** A different user has signed in. @param isEmptied as for `drop`. */
   changed(isEmptied: boolean): void
+  /**
+   * The owner's own: `lock` if the session had ended before the page was loaded, and `forget` if somebody else signs in on a
+   * page that was loaded since. What is typed there is nobody's.
+   */
+  readonly entries: { lock(): void; forget(): void }
 }
 
 /** A user, who is signed in. */
@@ -35,11 +42,11 @@ export interface Ownership {
   /** @param former owners, as the former document has known them. */
   inherit(former: ReadonlyMap<string, Owner>): void
   /** @param text as `DraftKeeper.learn`. */
-  learn(text: string | undefined, isCall?: boolean): void
+  learn(text: string | undefined, isCall?: boolean, hasLeft?: boolean): void
 }
 
 /** Whose the drafts are, by the name of the session. */
-export function createOwners({ left, back, changed }: OwnerListener): Ownership {
+export function createOwners({ left, back, changed, entries }: OwnerListener): Ownership {
   const owners = new Map<string, Owner>()
   const page: OwnedPage = { isFormer: false }
   let marks = ''
@@ -47,13 +54,21 @@ export function createOwners({ left, back, changed }: OwnerListener): Ownership 
   let wasFormer = false
 
   /** @param who is signed in by this kind of session; empty for nobody. */
-  function judge(session: string, who: string, isCall = false): void {
+  function judge(session: string, who: string, isCall = false, hasLeft = true): void {
     const { who: owner = '', isOut } = owners.get(session) ?? {}
     const isOther = owner && (who ? !who.split('.').some((mark) => owner.includes(mark)) : owner[0] === SOME_SESSION)
     const isAway = !isOther && !who && !!owner
     // Such as a basket: while a user goes on, it is of nobody else.
     if (isOther && owner[0] === SOME_SESSION && [...owners.values()].some(isHere))
       return void owners.set(session, { who, isOut: false })
+    if (isOther && isOut && !page.isFormer) {
+      owners.set(session, { who, isOut: false })
+      return entries.forget()
+    }
+    if (isAway && !isOut && !hasLeft) {
+      owners.set(session, { who: owner, isOut: true })
+      return entries.lock()
+    }
     if (isAway && ![...owners.values()].some((one) => one.isOut)) wasFormer = page.isFormer
     if (isOther) wasFormer = true
     owners.set(session, { who: isAway ? owner : who, isOut: isAway })
@@ -67,13 +82,13 @@ export function createOwners({ left, back, changed }: OwnerListener): Ownership 
     }
   }
 
-  function learn(text = marks, isCall?: boolean): void {
+  function learn(text = marks, isCall?: boolean, hasLeft?: boolean): void {
     if (text === marks) return
     marks = text
     for (const { index, 1: session = '', 2: mark, 3: user } of text.matchAll(MARK)) {
       // What another tab knew before is news only to a tab that knew nothing.
       if (index < text.indexOf('\n') && owners.has(session)) continue
-      judge(session, mark === '-' ? '' : user || SOME_SESSION + mark, isCall)
+      judge(session, mark === '-' ? '' : user || SOME_SESSION + mark, isCall, hasLeft)
     }
   }
 

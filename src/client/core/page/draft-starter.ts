@@ -80,6 +80,6 @@ export function createDraftStarter(
       keeper?.arrived(kind, isTraversal)
       look()
     },
-    learn: (news, isCall, startedAt = Infinity) => sessions.learn(news, isCall, startedAt),
+    learn: (news, isCall, startedAt = Infinity, hasLeft) => sessions.learn(news, isCall, startedAt, hasLeft),
   }
 }

@@ -21,7 +21,7 @@ export interface SessionNews {
    */
   readonly ofPage: string
   /** As `DraftKeeper.learn`. @returns whether the answer came too late: its sessions were others before it. */
-  learn(news: string | undefined, isCall: boolean | undefined, startedAt: number): boolean
+  learn(news: string | undefined, isCall: boolean | undefined, startedAt: number, hasLeft?: boolean): boolean
 }
 
 interface SessionNewsParts {
@@ -33,18 +33,12 @@ interface SessionNewsParts {
   /** Whether the browser has shown the document again from its cache, however old. */
   readonly isFromCache: boolean
   /** Judges by it whose calls and typed text are. */
-  judge(news: string, isCall?: boolean): void
+  judge(news: string, isCall?: boolean, startedAt?: number, hasLeft?: boolean): void
 }
 
 /** Compares the sessions of answers, other tabs and former documents. */
-export function createSessionNews({
-  window,
-  channel,
-  marks: first,
-  isFromCache,
-  judge,
-}: SessionNewsParts): SessionNews {
-  const { document } = window
+export function createSessionNews(parts: SessionNewsParts): SessionNews {
+  const { window, channel, marks: first, isFromCache, judge } = parts
   const [since, last] = keptMarks(window)
   // What is typed on a page that opens no session is its user's, too.
   let marks = mergeMarks(last, first)
@@ -66,31 +60,36 @@ export function createSessionNews({
       otherSince = Date.now()
       if (formerMarks.push(former) > MAX_FORMER) formerMarks.shift()
     }
-    document.dispatchEvent(new CustomEvent('millrace:session', { detail: isOther }))
-    if (isFormer) document.dispatchEvent(new Event('millrace:former'))
+    window.document.dispatchEvent(new CustomEvent('millrace:session', { detail: isOther }))
+    if (isFormer) window.document.dispatchEvent(new Event('millrace:former'))
     if (isOwn) tell(former, news)
     // What this tab holds is of a former session.
     else if (isOther) askAgain(isFormer)
   }
   function tell(former: string, news: string): void {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
-    channel.postMessage(`${former}\n${news}`)
+    post(channel, `${former}\n${news}`)
     keepMarks(window, news)
+  }
+
+  /** Nobody leaves a page because a session turns out to have ended before it was loaded. */
+  function forgetExpired(told = '', hasLeft = false): void {
+    const expired = textOf(told, (name, _, id) => unsure.delete(name) && id === '-')
+    if (!expired || hasLeft) return
+    tell(marks, expired)
+    marks = mergeMarks(marks, expired)
+    judge(expired, false, 0, false)
   }
 
   function hear(data: unknown): void {
     if (typeof data !== 'string' || data.length > MAX_HEARD) return
+    forgetExpired(data, true)
     know(data.slice(data.indexOf('\n') + 1))
     judge(ofPage(data))
   }
 
   /** Those of the sessions that this document has opened, or all if it has opened none: an admin's session is nothing to others. */
   function ofPage(text: string): string {
-    const names = namesOf(opened)
-    return text
-      .split('\n')
-      .map((part) => textOf(part, (name) => names.size === 0 || names.has(name)))
-      .join('\n')
+    return lines(text, (name) => !opened || namesOf(opened).has(name))
   }
 
   channel.addEventListener('message', ({ data }) => hear(data))
@@ -99,6 +98,8 @@ export function createSessionNews({
   // ahead is none: the clock was wrong.
   const isLate = isFromCache || (since > Date.now() - performance.now() && since <= Date.now())
   const latest = isLate ? mergeMarks(first, last) : marks
+  /** The sessions of which this tab knows only what a former document has heard. */
+  const unsure = namesOf(isLate ? '' : textOf(last, (name) => !namesOf(first).has(name)))
   const [isBehind, isFormer] = changesOf(first, latest)
   if (isLate && isBehind) setTimeout(hear, 0, `\n${last}`)
   // Browsers throw away a page that they have kept as it was when it hears something.
@@ -115,27 +116,39 @@ export function createSessionNews({
       const named = textOf(all, (_, users) => users !== '')
       return named || opened === '' ? named : all
     },
-    learn(told, isCall, startedAt) {
+    learn(told, isCall, startedAt, hasLeft) {
       const news = told ?? marks
       // What was asked for before is of the former session. What the visitor has called may have begun the next one.
       const isBefore = startedAt < otherSince
       if (isBefore && (!isCall || formerMarks.some((one) => !changesOf(one, mergeMarks(one, news))[0]))) return false
       // Or of one that this document has not opened, so that it cannot compare.
-      const [changed, kept] = keptMarks(window)
-      const unknown = textOf(news, (name) => !namesOf(opened).has(name))
-      const [isOther, isFormer] = changesOf(unknown, mergeMarks(unknown, kept))
-      if (isOther && startedAt < changed && changed <= Date.now()) {
+      const later = heardLater(window, news, opened, startedAt)
+      if (later) {
         const former = marks
-        hear(`\n${kept}`)
+        hear(`\n${later.kept}`)
         if (!changesOf(former, marks)[0]) askAgain(true)
-        return isFormer
+        return later.isFormer
       }
       opened = mergeMarks(opened, told)
+      forgetExpired(told, hasLeft)
       know(news, true)
       judge(ofPage(news), isCall)
       return false
     },
   }
+}
+
+/** What another tab has heard of sessions that this document has not opened, if that is newer than what was asked for. */
+function heardLater(window: Window, news: string, opened: string, startedAt: number) {
+  const [changed, kept] = keptMarks(window)
+  const unknown = textOf(news, (name) => !namesOf(opened).has(name))
+  const [isOther, isFormer] = changesOf(unknown, mergeMarks(unknown, kept))
+  return isOther && startedAt < changed && changed <= Date.now() ? { kept, isFormer } : undefined
+}
+
+function post(channel: BroadcastChannel, text: string): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
+  channel.postMessage(text)
 }
 
 /**
@@ -156,13 +169,24 @@ function createAsking(channel: BroadcastChannel): (isFormer: boolean) => void {
   }
 }
 
-function namesOf(marks: string): ReadonlySet<string | undefined> {
+/** Those marks of each line for which this holds. */
+function lines(text: string, isIn: Parameters<typeof textOf>[1]): string {
+  return text
+    .split('\n')
+    .map((part) => textOf(part, isIn))
+    .join('\n')
+}
+
+function namesOf(marks: string): Set<string | undefined> {
   return new Set(Array.from(marks.matchAll(MARK), ([, name]) => name))
 }
 
 /** Those marks for which this holds. */
-function textOf(marks: string, isIn: (name: string | undefined, users: string | undefined) => boolean): string {
-  return [...marks.matchAll(MARK)].map(([mark, name, , users]) => (isIn(name, users) ? `${mark} ` : '')).join('')
+function textOf(
+  marks: string,
+  isIn: (name: string | undefined, users: string | undefined, id: string | undefined) => boolean,
+): string {
+  return [...marks.matchAll(MARK)].map(([mark, name, id, users]) => (isIn(name, users, id) ? `${mark} ` : '')).join('')
 }
 
 /** What this browser was last told of its sessions in any tab, also in one that is closed, and when. Empty if it does not keep it. */

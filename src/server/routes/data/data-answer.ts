@@ -25,7 +25,7 @@ import { takeStreamEncoding } from '../../request/answer/stream-encoding.ts'
 import type { RequestContext } from '../../request/context.ts'
 
 /** The first line without the members that all answers of a server share. */
-export type Head = Omit<RouteDataHead, 'v' | 'build' | 'sessions'>
+export type Head = Omit<RouteDataHead, 'v' | 'build' | 'sessions' | 'left'>
 
 /**
  * Tells the client to load the URL as a document.
@@ -45,7 +45,7 @@ export function sendHead(context: RequestContext, status: number, head: Head, he
 interface Opening {
   readonly status: number
   /** The first line without sessions. */
-  readonly head: Omit<RouteDataHead, 'v' | 'sessions'>
+  readonly head: Omit<RouteDataHead, 'v' | 'sessions' | 'left'>
   readonly headers: HeaderList
 }
 
@@ -203,10 +203,10 @@ export class DataAnswer {
 
   /** Without sessions in an answer that caches give to others: a copy would end the sessions in their tabs. */
   #firstLine({ head }: Opening, { shared }: Caching): string {
-    const marks = this.#context.audience.sessions?.marks ?? ''
     if (shared) return routeDataHead(head)
+    const { marks = '', hasLeft = false } = this.#context.audience.sessions ?? {}
     this.#told = marks
-    return routeDataHead({ ...head, ...(marks !== '' && { sessions: marks }) })
+    return routeDataHead({ ...head, ...(marks !== '' && { sessions: marks }), ...(hasLeft && { left: true }) })
   }
 
   #sendWhole({ status, headers }: Opening, caching: Caching, text: string): void {

@@ -36,10 +36,8 @@ export async function serveCall(parts: CallParts, decision: Decision, context: R
     called.kind === 'stopped' ? { shown: called, revalidate: [] as readonly string[] } : called
   // A cookie drops everything in browsers alone.
   const droppedAt = revalidate.includes('/*') ? undefined : context.services.drops?.last
-  const shared: ActionAnswer = {
-    ...(revalidate.length > 0 && { revalidate, ...(droppedAt !== undefined && { droppedAt }) }),
-    ...(context.audience.sessions?.hasLeft === true && { left: true }),
-  }
+  const shared: ActionAnswer =
+    revalidate.length > 0 ? { revalidate, ...(droppedAt !== undefined && { droppedAt }) } : {}
   switch (shown.kind) {
     case 'redirect':
       return sendRedirected(redirectTo(shown.location), shared, parts, context)
@@ -53,7 +51,7 @@ export async function serveCall(parts: CallParts, decision: Decision, context: R
     case 'value': {
       const result = shown.value === undefined ? shared : { ...shared, value: shown.value }
       // A document loads by itself: flash messages and the like that loaders consume would be lost.
-      if (context.data?.isOtherBuild === true || shared.left)
+      if (context.data?.isOtherBuild === true || hasLeft(context))
         return sendResult(200, headOf(parts, page, context), result, context)
       return sendPageData(parts, page, context, (answer, head) => {
         answer.open(200, head)
@@ -66,6 +64,10 @@ export async function serveCall(parts: CallParts, decision: Decision, context: R
       return sendResult(shown.status, headOf(parts, page, context), result, context)
     }
   }
+}
+
+function hasLeft({ audience }: RequestContext): boolean {
+  return audience.sessions?.hasLeft === true
 }
 
 function errorsOf(state: InvalidInput | FailedAction): Pick<ActionAnswer, 'errors' | 'failed'> {
@@ -98,7 +100,7 @@ function sendRedirected(
   context: RequestContext,
 ): Promise<void> {
   const target =
-    redirect.external === true || context.data?.isOtherBuild === true || result.left
+    redirect.external === true || context.data?.isOtherBuild === true || hasLeft(context)
       ? undefined
       : findTarget(parts, redirect.to, context)
   if (target !== undefined) {
@@ -108,7 +110,7 @@ function sendRedirected(
     })
   }
   // The document that follows loads everything itself; other tabs do not.
-  return sendResult(200, { redirect }, result.revalidate === undefined && !result.left ? undefined : result, context)
+  return sendResult(200, { redirect }, result.revalidate === undefined ? undefined : result, context)
 }
 
 /**
