@@ -85,6 +85,10 @@ export function sharedIdempotencyStore(
       if (here.state === 'new') await also(true, () => own.abandon(key))
       return there
     },
+    async has(key, now) {
+      const here = await own.has(key, now).catch(() => false)
+      return here || (await watch.ask(() => shared.has(key, now)))?.result === true
+    },
     async finish(key, result, now, client) {
       const answer = await watch.ask(() => shared.finish(key, result, now, client))
       await also(answer !== undefined, () => own.finish(key, result, now, client))

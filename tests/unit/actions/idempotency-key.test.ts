@@ -104,3 +104,20 @@ test.for(['/lang', '/theme/shop', '/csrf'])('a base path like %s makes no settin
   expect((await keyOf(`${prefix}session=1`)).sent).not.toBe((await keyOf(`${prefix}session=2`)).sent)
   expect((await keyOf(`${prefix}session.flash=1`)).sent).toBe((await keyOf()).sent)
 })
+
+test('a call of the router has the key of the document’s form as well, as the browser would have sent it', async () => {
+  const form = await keyOf('sid=1', 'x', {}, 'key-of-the-document')
+  const { asForm } = await idempotencyKeyOfRouter('key-of-the-document')
+  expect([asForm?.sent, asForm?.isOfRouter]).toEqual([form.sent, false])
+  expect((await idempotencyKeyOfRouter()).asForm).toBeUndefined()
+})
+
+async function idempotencyKeyOfRouter(formKey?: string) {
+  const key = await idempotencyKey(
+    DECLARED,
+    { sentKey: '4294967295-1234567890-1234567-3333333', formKey, input: 'x', leading: [], form: undefined } as never,
+    { clientAddress: { address: '192.0.2.1' }, data: {}, req: { headers: { cookie: 'sid=1' } } } as never,
+  )
+  if (key === undefined) throw new Error('the call has no key')
+  return key
+}

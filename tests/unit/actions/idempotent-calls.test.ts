@@ -16,6 +16,7 @@ function sharedStore() {
       if (known === undefined) kept.set(key, { state: 'running' })
       return known ?? { state: 'new' }
     },
+    has: async (key) => kept.has(key),
     finish: async (key, result) => void kept.set(key, { state: 'done', result }),
     abandon: async (key) => void kept.delete(key),
   }
@@ -183,11 +184,12 @@ describe('a call with the key of another one', () => {
     'runs again after one that has stopped with its signal (%s)',
     async (kind) => {
       const aborted = new RequestAborted('gone')
-      const left = { ...context(), aborted }
+      const left = { ...context(), aborted, signal: AbortSignal.abort(aborted) }
       for (const [thrown, isAgain] of [
         [aborted, true],
-        [new DOMException('This operation was aborted', 'AbortError'), true],
-        // It may have done its work.
+        [new Error('The operation was aborted', { cause: aborted }), true],
+        // Of a time limit of its own: it may have done its work.
+        [new DOMException('This operation was aborted', 'AbortError'), false],
         [new Error('no mail server'), false],
       ] as const) {
         const { promise, resolve } = Promise.withResolvers<FinishedCall>()
@@ -200,6 +202,22 @@ describe('a call with the key of another one', () => {
       }
     },
   )
+
+  test('gets the outcome of the form that the browser itself has sent, or is sending, and is not that form otherwise', async () => {
+    const { store } = sharedStore()
+    const calls = createIdempotentCalls({ calls: store, sessions: NO_SESSIONS }, () => 0)
+    const keyOf = (sent: string) => ({ sent, content: sent, isOfRouter: false, repeated: () => sent })
+    const press = (form: string, result: Promise<FinishedCall>) =>
+      calls.run({ ...keyOf(`router ${form}`), asForm: keyOf(form) }, () => result, context() as never)
+    const { promise, resolve } = Promise.withResolvers<FinishedCall>()
+    const early = calls.run(keyOf('form'), () => promise, context() as never)
+    const late = press('form', Promise.resolve(value('never')))
+    resolve(value(1))
+    expect(await Promise.all([early, late])).toEqual([value(1), value(1)])
+    expect(await press('form', Promise.resolve(value('never')))).toEqual(value(1))
+    expect(await press('another', Promise.resolve(value(2)))).toEqual(value(2))
+    expect(await store.has('another', 0)).toBe(false)
+  })
 
   test('runs again after one that broke off', async () => {
     const { store, kept } = sharedStore()

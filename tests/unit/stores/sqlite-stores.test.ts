@@ -58,11 +58,30 @@ describe('idempotency keys in SQLite', () => {
   })
 
   it('have no result where the disk has no room for it, and then it is not known what came of the call', async () => {
-    const store = createIdempotencyStore(createSqliteStore(open(), CALLS), { write: () => undefined })
+    const store = createIdempotencyStore(createSqliteStore(open(), CALLS), {
+      write: (bytes, work) => (bytes > 1_000 ? undefined : work()),
+    })
+    const result = 'x'.repeat(2_000)
     await store.begin('a', NOW)
-    await store.finish('a', 'x', NOW)
-    await store.finish('the same with a cookie', 'x', NOW)
+    await store.finish('a', result, NOW)
+    await store.finish('the same with a cookie', result, NOW)
     for (const key of ['a', 'the same with a cookie']) expect(await store.begin(key, NOW)).toEqual({ state: 'lost' })
+  })
+
+  it('are not kept where the disk has no room for one more, but those that are end', async () => {
+    const room = { isFull: false }
+    const store = createIdempotencyStore(createSqliteStore(open(), CALLS), {
+      write: (_bytes, work) => (room.isFull ? undefined : work()),
+    })
+    await store.begin('early', NOW)
+    room.isFull = true
+    expect(await store.begin('early', NOW)).toEqual({ state: 'running' })
+    expect([await store.begin('late', NOW), await store.begin('late', NOW)]).toEqual([
+      { state: 'new' },
+      { state: 'new' },
+    ])
+    for (const key of ['early', 'late']) await store.finish(key, 'x', NOW)
+    expect([await store.begin('early', NOW), await store.has('late', NOW)]).toEqual([{ state: 'lost' }, false])
   })
 })
 

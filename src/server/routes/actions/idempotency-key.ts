@@ -19,6 +19,11 @@ export interface IdempotencyKey {
   /** Whether the router repeats the call by itself. The form of a document is sent again by a visitor, who wants it now. */
   readonly isOfRouter: boolean
   /**
+   * Key of the same call as the document's form: the visitor may have pressed it before the router has started, and once
+   * more since, while the browser waits for the answer.
+   */
+  readonly asForm?: IdempotencyKey
+  /**
    * Key of the same call when a browser repeats it with the cookies of the answer: a first call may start a session,
    * and its repetition then carries the session cookie.
    * @param setCookies the answer's `Set-Cookie` headers.
@@ -39,7 +44,7 @@ export interface IdempotencyKey {
  */
 export async function idempotencyKey(
   { id, definition }: DeclaredAction,
-  { sentKey, input, leading, form }: ReceivedCall,
+  { sentKey, formKey, input, leading, form }: ReceivedCall,
   { clientAddress, data, req }: Pick<RequestContext, 'clientAddress' | 'data' | 'req'>,
 ): Promise<IdempotencyKey | undefined> {
   if (sentKey === undefined) return undefined
@@ -47,20 +52,25 @@ export async function idempotencyKey(
   // cannot be compared.
   if (data === undefined && definition.upload !== undefined) return undefined
   const files = await fileHashes(form)
-  const isSecret = data !== undefined && RANDOM.test(sentKey)
-  const cookie = isSecret ? undefined : req.headers.cookie
-  const keyOf = (cookies: readonly string[]): string => {
-    const isKnown = data !== undefined || cookies.some((cookie) => valueOf(cookie).length >= SHORTEST_SECRET)
-    const client = isKnown ? '' : clientKey(clientAddress.address)
-    return hashOf([id, sentKey, client, cookies, input, leading, files])
+  const identify = (key: string, isOfRouter: boolean): IdempotencyKey => {
+    const isSecret = isOfRouter && RANDOM.test(key)
+    const cookie = isSecret ? undefined : req.headers.cookie
+    const keyOf = (cookies: readonly string[]): string => {
+      const isKnown = isOfRouter || cookies.some((each) => valueOf(each).length >= SHORTEST_SECRET)
+      const client = isKnown ? '' : clientKey(clientAddress.address)
+      return hashOf([id, key, client, cookies, input, leading, files])
+    }
+    const sent = keyOf(sessionCookies(cookie))
+    return {
+      content: hashOf([id, key, input, leading, files]),
+      sent,
+      isOfRouter,
+      repeated: (setCookies, now) => (isSecret ? sent : keyOf(sessionCookies(withCookies(cookie, setCookies, now)))),
+    }
   }
-  const sent = keyOf(sessionCookies(cookie))
-  return {
-    content: hashOf([id, sentKey, input, leading, files]),
-    sent,
-    isOfRouter: data !== undefined,
-    repeated: (setCookies, now) => (isSecret ? sent : keyOf(sessionCookies(withCookies(cookie, setCookies, now)))),
-  }
+  const key = identify(sentKey, data !== undefined)
+  const hasForm = formKey !== undefined && definition.upload === undefined
+  return hasForm ? { ...key, asForm: identify(formKey, false) } : key
 }
 
 function hashOf(parts: readonly unknown[]): string {

@@ -59,6 +59,9 @@ interface KeptCall extends SetHeaders {
 /** How often the form of a document asks whether another process has an outcome: for ten seconds. The router asks again itself. */
 const [MOST_LOOKS, LOOK_MS] = [40, 250]
 
+/** An error may be its own cause. */
+const MOST_CAUSES = 8
+
 /** Of one call whose sessions have ended. Further repetitions run without being recognized. */
 const MOST_ENDED = 16
 
@@ -145,8 +148,7 @@ export function createIdempotentCalls(
 
   async function finish(key: IdempotencyKey, text: string, context: RequestContext): Promise<void> {
     const setCookies = context.givenHeaders?.getSetCookie() ?? []
-    const repeated = setCookies.length === 0 ? key.sent : key.repeated(setCookies, now())
-    const keys = repeated === key.sent ? [key.sent] : [key.sent, repeated]
+    const keys = [...new Set([key.sent, setCookies.length === 0 ? key.sent : key.repeated(setCookies, now())])]
     const client = clientOf(context)
     await results.run(client, text.length * keys.length, () =>
       Promise.all(keys.map((each) => services.calls.finish(storedName(each), sealOutcome(each, text), now(), client))),
@@ -154,6 +156,9 @@ export function createIdempotentCalls(
   }
 
   async function run(...[key, work, context]: Parameters<IdempotentCalls['run']>): ReturnType<IdempotentCalls['run']> {
+    const { asForm } = key
+    const isSent = ({ sent }: IdempotencyKey) => settle(context, () => services.calls.has(storedName(sent), now()))
+    if (asForm && (running.has(asForm.sent) || (await isSent(asForm)))) return run(asForm, work, context)
     const known = running.get(key.sent)
     if (known === undefined) {
       // Registered before the store is asked, which may take a while.
@@ -177,7 +182,7 @@ async function outcomeOf({ call, context }: RunningCall): Promise<FinishedCall |
   const hasLeft = (): boolean => context.aborted?.cause === 'gone'
   try {
     const finished = await call
-    return finished !== 'running' && hasLeft() && isStopped(finished) ? undefined : finished
+    return finished !== 'running' && hasLeft() && isStopped(finished, context.signal) ? undefined : finished
   } catch (thrown) {
     // It has waited for another process.
     if (hasLeft()) return undefined
@@ -185,9 +190,17 @@ async function outcomeOf({ call, context }: RunningCall): Promise<FinishedCall |
   }
 }
 
-/** Whether its handler has stopped with its signal. What failed otherwise may have done its work. */
-function isStopped({ outcome }: FinishedCall): boolean {
-  return 'thrown' in outcome && outcome.thrown instanceof Error && outcome.thrown.name === 'AbortError'
+/**
+ * Whether its handler has stopped with its signal: `fetch` and `throwIfAborted` throw the signal's own reason, the modules of
+ * Node have it as the cause. What failed otherwise, such as a time limit of its own, may have done its work.
+ */
+function isStopped({ outcome }: FinishedCall, { reason }: AbortSignal): boolean {
+  let thrown: unknown = 'thrown' in outcome ? outcome.thrown : undefined
+  for (let depth = 0; depth < MOST_CAUSES && thrown !== reason; depth += 1) {
+    if (!(thrown instanceof Error)) return false
+    thrown = thrown.cause
+  }
+  return thrown === reason
 }
 
 /** @param looks how often to ask again while another process runs it. */

@@ -30,6 +30,8 @@ export interface ReceivedCall {
   readonly key?: string
   /** Calls with the same value run once. */
   readonly sentKey?: string
+  /** That of the document's form, which the browser itself may have sent before the router has started. */
+  readonly formKey?: string
 }
 
 const SENT_KEY = /^[\w-]{8,64}$/
@@ -65,12 +67,14 @@ export function readCall(
   })
   const object = formObject(fields)
   const key = own.get(KEY_FIELD)
-  const sentKey = call.sentKey ?? own.get(IDEMPOTENCY_FIELD)
+  const formKey = own.get(IDEMPOTENCY_FIELD)
+  const sentKey = call.sentKey ?? formKey
   const received = {
     input: object.value,
     form: { ...object, fields },
     files: body.files,
     ...(sentKey !== undefined && SENT_KEY.test(sentKey) ? { sentKey } : {}),
+    ...(formKey !== undefined && formKey !== sentKey && SENT_KEY.test(formKey) ? { formKey } : {}),
   }
   if (call.form === undefined) {
     return { ...received, leading: readList(own.get(ARGUMENTS_FIELD)), hasState: undefined }
