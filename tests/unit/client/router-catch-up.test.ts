@@ -221,6 +221,22 @@ describe('what can be had only in vain', () => {
     expect([asks(), world.window.document.body.inert]).toEqual([true, false])
   })
 
+  test('of a former user is waited for without a network: a document would not come either', async () => {
+    const world = createWorld()
+    await world.visit('/a')
+    world.router.drop(['/*'])
+    world.window.document.dispatchEvent(new Event('millrace:former'))
+    void world.router.catchUp()
+    await flush()
+    for (let at = 1, passed = 0; passed < 18_000; passed += 1_000) {
+      if (at < world.requests.length) await world.request(at++).fail()
+      await pass(1_000)
+    }
+    expect([world.requests.length > 1, world.left]).toEqual([true, []])
+    await pass(2_000)
+    expect(world.left).toEqual(['refresh /a'])
+  })
+
   test('of a former user is not waited for without end: the document is loaded', async () => {
     const world = createWorld()
     await world.visit('/a')

@@ -243,6 +243,21 @@ describe('an envelope that the service refuses', () => {
     expect(world.lines.filter(({ message }) => message.includes('given up'))).toHaveLength(1)
     expect(world.service.names()).toContain('client_report')
   })
+
+  it.each(['ac', 'acdefghijklmnopqrstuvwxyz'])(
+    'by failing for clients “%s” does not stop the others',
+    async (failing) => {
+      for (const client of failing) accept(`${client}1`)
+      const world = deliveryWorld({ spool, database })
+      world.service.answerBy((name) => (failing.includes(name[0] ?? '') ? answered(500) : TAKEN))
+      for (let minute = 0; minute < 10; minute += 1) {
+        accept(`b${minute}`)
+        await world.clock.pass(60_000)
+      }
+      await world.clock.pass(300_000)
+      expect(world.service.names().filter((name) => name.startsWith('b'))).toHaveLength(10)
+    },
+  )
 })
 
 describe('several processes', () => {

@@ -8,7 +8,7 @@ const YOUNGEST_MS = 3_000
 /** A modal dialog stays usable in a page that is inert, keys reach the window, and the field that had the focus loses it. */
 const OF_VISITORS =
   'focus blur focusin focusout keydown keypress keyup beforeinput input change click auxclick contextmenu mousedown mouseup ' +
-  'pointerdown pointerup touchstart touchend submit reset cut paste drop beforeunload'
+  'dblclick wheel pointerdown pointerup touchstart touchend submit reset cut paste drop cancel close beforeunload'
 /** Keys are the browser's too, a touch is followed by what can be prevented, and to prevent leaving is to ask. */
 const NOT_PREVENTED = /^(?:key|touch|beforeun)/
 

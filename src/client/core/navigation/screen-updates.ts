@@ -1,3 +1,4 @@
+import type { RouteLoadError } from '../../react/router-errors.ts'
 import type { Screen } from '../../react/router-types.ts'
 import { pathOf } from '../data/known-routes.ts'
 import { matchesTarget } from '../data/route-cache.ts'
@@ -64,9 +65,12 @@ export function createScreenUpdates(parts: ScreenParts, state: RouterState, run:
     if (state.refresh === own) state.refresh = undefined
     if (signal.aborted || screen.visit !== shown.visit) return
     // The old screen is better than an unrequested error page, and the next navigation will find out that only a document
-    // helps; but not if it is a former user's.
+    // helps; but not if it is a former user's, unless there would be no document either.
     if (page?.kind !== 'page' || page.failure !== undefined || page.view.outcome?.kind === 'error') {
-      return state.former ? visitAgain(shown.href, 'refresh') : undefined
+      const failure = page?.kind === 'page' ? page.failure : page?.reason
+      return state.former && (failure as Partial<RouteLoadError> | undefined)?.reason !== 'offline'
+        ? visitAgain(shown.href, 'refresh')
+        : undefined
     }
     if (state.former) return formerPage.replace()
     const { href, view } = page

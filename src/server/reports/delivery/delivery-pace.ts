@@ -1,7 +1,7 @@
 /**
  * When to try the service. Any failure pauses all delivery, twice as long each time, and holds its own client back;
- * after the pause, one envelope of another client is the probe. So an envelope on which the service always fails does
- * not stop the rest. It is hopeless once it has failed often, with successes of others between the failures.
+ * after the pause, one envelope of a client that has not failed since is the probe, soon if there is one. So envelopes on which
+ * the service always fails do not stop the rest. One is hopeless once it has failed often, with successes of others between the failures.
  *
  * | state   | in flight | on success | on failure                  |
  * |---------|-----------|------------|-----------------------------|
@@ -15,6 +15,7 @@ const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 const LONGEST_ASKED_MS = 3_600_000 // a longer `Retry-After` counts as a mistake
 const HOPELESS_FAILURES = 12 // of one envelope; at least some minutes
+const MOST_DOUBLED = 3 // failures, up to four seconds: while each is of another client, the service may fail for these only
 const MOST_HOLDS = 1_000 // clients; the one whose failure is oldest is released
 
 /** An attempt that has failed. */
@@ -79,7 +80,11 @@ export function createDeliveryPace(random: () => number, most: number): Delivery
       return failures > 0
     },
     mostInFlight: () => (failures > 0 ? 1 : most),
-    isHeld: (client, now) => (holds.get(client)?.until ?? 0) > now,
+    isHeld(client, now) {
+      const hold = holds.get(client)
+      if (hold === undefined) return false
+      return hold.until > now || (failures > 0 && hold.successesBefore === successes)
+    },
 
     failed({ id, client, startedAt, retryAfterMs }, now) {
       // Concurrent attempts fail together: that is one failure of the service.
@@ -88,8 +93,10 @@ export function createDeliveryPace(random: () => number, most: number): Delivery
         lastFailureAt = now
       }
       const asked = Math.min(retryAfterMs, LONGEST_ASKED_MS)
-      pausedUntil = Math.max(pausedUntil, now + Math.max(asked, pauseAfter(failures)))
       const former = holds.get(client)
+      const isFirst = former?.successesBefore !== successes
+      const pause = pauseAfter(isFirst ? Math.min(failures, MOST_DOUBLED) : failures)
+      pausedUntil = Math.max(pausedUntil, now + Math.max(asked, pause))
       const isOutage = former?.id === id && former.successesBefore === successes
       const count = former?.id === id ? former.failures + (isOutage ? 0 : 1) : 1
       if (count >= HOPELESS_FAILURES) {

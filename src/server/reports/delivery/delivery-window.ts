@@ -18,8 +18,13 @@ interface DeliveryWindow {
    * Takes the oldest entry that may be sent. Entries of one client are taken in order, if `isBusy` is true while one of
    * them is being sent. Await each call before the next.
    * @param mayLeave whether the limits allow entries of this kind.
+   * @param random 0 to below 1: takes the oldest of any client. Default: of all.
    */
-  take(mayLeave: (kind: string) => boolean, isBusy: (client: string) => boolean): Promise<SpooledEntry | undefined>
+  take(
+    mayLeave: (kind: string) => boolean,
+    isBusy: (client: string) => boolean,
+    random?: () => number,
+  ): Promise<SpooledEntry | undefined>
   /** Starts again with the oldest: a taken entry must be sent again. */
   rewind(): void
 }
@@ -86,7 +91,7 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
   }
 
   return {
-    async take(mayLeave, isBusy) {
+    async take(mayLeave, isBusy, random) {
       let isFresh = false
       for (let reads = 1; ; reads += 1) {
         if (reads % PAGES_A_TURN === 0) await setImmediate()
@@ -100,7 +105,7 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
           await catchUp(starved, kinds)
           continue
         }
-        const entry = entries.take(isBusy)
+        const entry = entries.take(isBusy, random)
         if (entry !== undefined || entries.size >= MOST_ENTRIES) return entry
         if (!isFresh) {
           known = await spool.kinds()
@@ -120,8 +125,8 @@ interface WindowEntries {
   add(entry: SpooledEntry): boolean
   /** To be called after entries have been added that are older than the last. */
   sort(): void
-  /** Takes the oldest entry of a client that is not busy. */
-  take(isBusy: (client: string) => boolean): SpooledEntry | undefined
+  /** Takes the oldest entry of a client that is not busy. @param random as for `DeliveryWindow.take`. */
+  take(isBusy: (client: string) => boolean, random?: () => number): SpooledEntry | undefined
   clear(): void
 }
 
@@ -145,8 +150,10 @@ function createEntries(): WindowEntries {
     sort() {
       entries.sort((one, other) => one.id - other.id)
     },
-    take(isBusy) {
-      const at = entries.findIndex(({ client }) => !isBusy(client))
+    take(isBusy, random) {
+      const clients = random === undefined ? [] : [...held.keys()].filter((client) => !isBusy(client))
+      const chosen = random === undefined ? undefined : clients[Math.floor(random() * clients.length)]
+      const at = entries.findIndex(({ client }) => (chosen === undefined ? !isBusy(client) : client === chosen))
       const entry = at < 0 ? undefined : entries.splice(at, 1)[0]
       if (entry === undefined) return undefined
       const left = (held.get(entry.client) ?? 0) - 1

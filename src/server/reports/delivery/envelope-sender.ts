@@ -109,7 +109,9 @@ export class EnvelopeSender {
     if (this.#inFlight.size >= pace.mostInFlight() || this.#bytesInFlight >= MOST_BYTES_IN_FLIGHT) return undefined
     const mayLeave = (kind: string): boolean => !this.isLimited(kind, now)
     const isBusy = (client: string): boolean => this.#inFlight.has(client)
-    const entry = await this.#window.take(mayLeave, (client) => isBusy(client) || pace.isHeld(client, now))
+    // Not the oldest: whoever has sent the most envelopes on which the service fails would be tried before all others.
+    const probe = pace.failing ? this.#options.random : undefined
+    const entry = await this.#window.take(mayLeave, (client) => isBusy(client) || pace.isHeld(client, now), probe)
     // No other client is left for a probe.
     return entry ?? (pace.failing ? this.#window.take(mayLeave, isBusy) : undefined)
   }
