@@ -11,7 +11,7 @@ import { openReportDatabase, reportDatabasePath } from './reports/report-databas
 import { ApplicationSecrets } from './secrets/application-secrets.ts'
 import { openSecrets } from './secrets/secrets.ts'
 import { sessionTopic } from './secrets/session-life.ts'
-import { CALLS, createIdempotencyStore, type IdempotencyStore } from './stores/idempotency-store.ts'
+import { CALLS, createIdempotencyStore, type FileRoom, type IdempotencyStore } from './stores/idempotency-store.ts'
 import { createDiskRoom, type DiskRoom } from './stores/disk-room.ts'
 import type { Database } from './stores/open-database.ts'
 import { createCheckpointThread } from './stores/checkpoint-thread.ts'
@@ -107,15 +107,15 @@ export function createServices(
   const watch = watchSharedStore(log)
 
   function openLimits(): RateLimits {
-    const own = createRateLimits(createSqliteStore(database(), LIMITS))
+    const own = createRateLimits(createSqliteStore(database(), LIMITS, () => room.mayGrow(1 / 4)))
     const shared = redis && createRateLimits(createRedisStore(redis, LIMITS))
     return limitsOfBase(shared === undefined ? own : sharedRateLimits(shared, own, watch))
   }
 
   function openIdempotencyStore(): IdempotencyStore {
-    const own = createIdempotencyStore(createSqliteStore(database(), CALLS), {
-      write: (bytes, work) => room.write(database(), bytes, work, OF_CALLS),
-    })
+    const entries = createSqliteStore(database(), CALLS, () => room.mayGrow(OF_CALLS.leaves))
+    const write: FileRoom['write'] = (bytes, work) => room.write(database(), bytes, work, OF_CALLS)
+    const own = createIdempotencyStore(entries, { write })
     const shared = redis && createIdempotencyStore(createRedisStore(redis, CALLS))
     return shared === undefined ? own : sharedIdempotencyStore(shared, own, watch)
   }

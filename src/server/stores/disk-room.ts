@@ -28,6 +28,11 @@ export interface DiskRoom {
    */
   counting<File extends LoggedFile>(file: File, checkpoint?: () => void): File
   /**
+   * Whether files may get longer by many small entries. Looks at the disk four times a second.
+   * @param leaves as in `RoomWays`.
+   */
+  mayGrow(leaves: number): boolean
+  /**
    * Runs work that writes something, unless so little would be left that only what visitors cannot do without is written.
    * @param file into which it writes: what this and its log can use again is room.
    * @param bytes about as many as it writes.
@@ -69,15 +74,22 @@ export function createDiskRoom(
   let mayReuse = false
   let inProgress = 0
 
-  function look(): number {
+  function look(): void {
+    checkedAt = now()
+    left = Infinity
     const disk = diskOf(folder)
-    if (disk === undefined) return Infinity
+    if (disk === undefined) return
     const owed = files.reduce((sum, file) => sum + unwrittenBytes(file), 0)
     const logs = Math.min(LOGS_BYTES, disk.all * LOGS_SHARE)
     reserve = Math.min(LEAST_FREE_BYTES, Math.max(logs, disk.all * LEAST_FREE_SHARE))
     // Deletions make a log longer and ask for no room: without this, they could take all of the reserve by and by.
     mayReuse = disk.free >= reserve / 2
-    return disk.free - owed
+    left = disk.free - owed
+  }
+
+  /** Of a small disk, sessions need all of it. */
+  function spareOf(leaves: number): number {
+    return left - Math.min(reserve, leaves * LEAST_FREE_BYTES)
   }
 
   async function run<Result>(bytes: number, work: () => Result | Promise<Result>): Promise<Result> {
@@ -95,15 +107,14 @@ export function createDiskRoom(
       if (checkpoint !== undefined) checkpoints.push(checkpoint)
       return file
     },
+    mayGrow(leaves) {
+      if (now() - checkedAt >= CHECK_MS) look()
+      return spareOf(leaves) >= SLACK_BYTES
+    },
     write(file, bytes, work, { leaves = 1, free } = {}) {
-      const at = now()
-      if (left < reserve + PLENTY_BYTES || at - checkedAt >= CHECK_MS) {
-        checkedAt = at
-        left = look()
-      }
+      if (left < reserve + PLENTY_BYTES || now() - checkedAt >= CHECK_MS) look()
       const all = inProgress + bytes
-      // Of a small disk, sessions need all of it.
-      const spare = left - Math.min(reserve, leaves * LEAST_FREE_BYTES)
+      const spare = spareOf(leaves)
       if (spare >= TIMES_WRITTEN * all) return run(bytes, work)
       if (mayReuse && mayWrite(file, all, Math.max(0, spare), free)) return run(bytes, work)
       for (const checkpoint of checkpoints) checkpoint()

@@ -2,7 +2,7 @@
  * Remembers calls that carry an idempotency key, so that a call whose answer was lost does not run twice when it is
  * sent again. Kept for ten minutes; at most 100,000 keys and 64 MiB of results.
  */
-import type { Store, StoredEntry, StoreEntry, StoreKind } from './store.ts'
+import type { Store, StoreEntry, StoreKind } from './store.ts'
 import { storedKey } from './stored-key.ts'
 
 /** How long a key is remembered: from the start of its call, and again from its end. Milliseconds. */
@@ -27,7 +27,7 @@ export type IdempotencyState =
 /** Remembers which calls have run. Times are in milliseconds since the epoch. */
 export interface IdempotencyStore {
   /**
-   * Claims a key. Of several concurrent calls, one gets `new`; all do where the disk has no room for one more key.
+   * Claims a key. Of several concurrent calls, one gets `new`.
    * @param client that sent the call, as `clientKey` names it; calls without one count as one client.
    */
   begin(key: string, now: number, client?: string): Promise<IdempotencyState>
@@ -40,12 +40,10 @@ export interface IdempotencyStore {
 }
 
 /** As `DiskRoom`, for one file. */
-interface FileRoom {
-  write<Result>(bytes: number, work: () => Promise<Result>): Promise<Result> | undefined
+export interface FileRoom {
+  write(bytes: number, work: () => Promise<unknown>): Promise<unknown> | undefined
 }
 
-/** What a key without a result takes in a file, with its indexes. */
-const KEY_BYTES = 512
 const RUNNING = ''
 const DONE = '='
 /** It has ended, and its result was not kept. */
@@ -68,34 +66,22 @@ export function createIdempotencyStore(
   })
   return {
     async begin(key, now, client = '') {
-      const claim = async (): Promise<IdempotencyState> => {
-        const { kept, found } = await store.put(entryOf(key, RUNNING, now, client), now, { ifAbsent: true })
-        return kept !== undefined || found === undefined ? { state: 'new' } : stateOf(found)
-      }
-      const claimed = room.write(KEY_BYTES, claim)
-      if (claimed !== undefined) return claimed
-      const found = await store.get(storedKey(key), now)
-      return found === undefined ? { state: 'new' } : stateOf(found)
+      const { kept, found } = await store.put(entryOf(key, RUNNING, now, client), now, { ifAbsent: true })
+      if (kept !== undefined || found === undefined) return { state: 'new' }
+      if (found.value === RUNNING) return { state: 'running' }
+      return found.value === LOST ? { state: 'lost' } : { state: 'done', result: found.value.slice(DONE.length) }
     },
     async has(key, now) {
       return (await store.get(storedKey(key), now)) !== undefined
     },
     async finish(key, result, now, client = '') {
-      const put = (value: string) => store.put(entryOf(key, value, now, client), now)
       const bytes = Buffer.byteLength(result)
+      const put = (value: string) => store.put(entryOf(key, value, now, client), now)
       const kept = bytes > MOST_BYTES_A_RESULT ? undefined : room.write(bytes, () => put(DONE + result))
-      const lost = kept ?? room.write(KEY_BYTES, () => put(LOST))
-      if (lost !== undefined) await lost
-      // Takes the place of what claimed the key.
-      else if ((await store.get(storedKey(key), now)) !== undefined) await put(LOST)
+      await (kept ?? put(LOST))
     },
     async abandon(key) {
       await store.remove(storedKey(key), '')
     },
   }
-}
-
-function stateOf({ value }: Pick<StoredEntry, 'value'>): IdempotencyState {
-  if (value === RUNNING) return { state: 'running' }
-  return value === LOST ? { state: 'lost' } : { state: 'done', result: value.slice(DONE.length) }
 }

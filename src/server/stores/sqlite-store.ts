@@ -23,6 +23,7 @@ import { storeStatements, type StoreStatements } from './store-tables.ts'
 const SWEPT_AT_ONCE = 16 // expired entries, where a write adds one
 const SWEPT_TOGETHER = 64 // by all writes of a transaction: no fewer than it may add
 const DROPPED_AT_ONCE = 2 // entries for want of room, where a write adds one
+const LEAST_ENTRIES = 2_048 // about a megabyte, which there is room for on any disk
 const DROPPED_IN_A_PIECE = 32 // in a transaction for itself, where a large value needs the room of many
 const COUNT_EPOCHS_EVERY = 64 // advances: to count them takes milliseconds
 
@@ -30,9 +31,10 @@ const COUNT_EPOCHS_EVERY = 64 // advances: to count them takes milliseconds
  * A `Store` in an SQLite file that has `storeTables`, with `storeAccounts`, shared by all processes that have it open.
  * Changes wait for a common transaction, except for limits. A transaction removes some more entries than it adds, and not
  * all that expire at once. A value that needs the room of many entries is kept, and its client waits until they are removed.
+ * @param mayGrow whether the disk has room for more entries. Otherwise, their number stays what it is.
  */
-export function createSqliteStore(database: Database, kind: StoreKind): Store {
-  return new SqliteStore(database, kind)
+export function createSqliteStore(database: Database, kind: StoreKind, mayGrow: () => boolean = () => true): Store {
+  return new SqliteStore(database, kind, mayGrow)
 }
 
 type Measure = 'entries' | 'bytes'
@@ -56,6 +58,9 @@ interface TakenAt {
 class SqliteStore implements Store {
   readonly #database: Database
   readonly #kind: StoreKind
+  readonly #mayGrow: () => boolean
+  /** How many entries there were when the disk had no room for more. */
+  #frozenAt: number | undefined
   readonly #sql: StoreStatements
   readonly #writes: GroupedWrites
   #advances = 0
@@ -68,9 +73,10 @@ class SqliteStore implements Store {
     finish: () => undefined,
   }
 
-  constructor(database: Database, kind: StoreKind) {
+  constructor(database: Database, kind: StoreKind, mayGrow: () => boolean) {
     this.#database = database
     this.#kind = kind
+    this.#mayGrow = mayGrow
     this.#sql = storeStatements(kind.name)
     this.#writes = createGroupedWrites(database)
     const largest = (measure: Measure): LargestClients =>
@@ -164,7 +170,7 @@ class SqliteStore implements Store {
   /** Where a new key of a limit is counted. */
   #placeOf({ key, client }: LimitPlace, cells: RateCells, now: number): LimitPlace {
     const { entries, clients } = this.#totals()
-    const level = levelOf(entries, this.#kind.entries, clients)
+    const level = levelOf(entries, this.#most('entries'), clients)
     if (this.#heldBy(client).entries < level) return { key, client }
     const swept = this.#run(this.#sql.removeExpiredOfClient, client, now, SWEPT_AT_ONCE)
     return swept > 0 && this.#heldBy(client).entries < level ? { key, client } : sharedPlace(key, client, cells, level)
@@ -266,13 +272,22 @@ class SqliteStore implements Store {
    * `#placeOf` sees to it that no client has more than its share.
    */
   #excessOf(measure: Measure, client: string): Excess | undefined {
-    const most = this.#kind[measure]
+    const most = this.#most(measure)
     const total = this.#totals()[measure]
     const share = this.#kind.name === 'limits' ? most : Math.floor(most * CLIENT_SHARE)
     if (total <= share) return undefined
     const isOfAll = total > most
     if (this.#heldBy(client)[measure] > share) return { measure, client, isOfAll }
     return isOfAll ? { measure, client: this.#largest[measure].first(), isOfAll } : undefined
+  }
+
+  #most(measure: Measure): number {
+    const most = this.#kind[measure]
+    if (measure === 'bytes') return most
+    if (this.#mayGrow()) this.#frozenAt = undefined
+    // One has just been added, or is about to be.
+    else this.#frozenAt ??= this.#totals().entries
+    return Math.min(most, Math.max(this.#frozenAt ?? most, LEAST_ENTRIES))
   }
 
   /** @returns whether there was an entry to remove. */

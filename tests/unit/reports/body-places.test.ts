@@ -34,6 +34,20 @@ describe('places for large bodies', () => {
     expect(order).toEqual(['c', 'd'])
   })
 
+  test('are given to clients in turns, however many bodies one has waiting', async () => {
+    const places = createBodyPlaces(2, 60_000, clock)
+    const order: string[] = []
+    const held: BodyPlace[] = [await places.enter('a', never), await places.enter('b', never)]
+    for (const client of 'aaabbbc') {
+      void places.enter(client, never).then((place) => (order.push(client), held.push(place)))
+    }
+    for (let left = 0; left < 4; left += 1) {
+      held.shift()?.leave()
+      await vi.advanceTimersByTimeAsync(0)
+    }
+    expect(order.join('')).toBe('caba')
+  })
+
   test('are not waited for by those that have gone', async () => {
     const places = createBodyPlaces(1, 60_000, clock)
     const place = await places.enter('a', never)

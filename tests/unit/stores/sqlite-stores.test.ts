@@ -58,30 +58,32 @@ describe('idempotency keys in SQLite', () => {
   })
 
   it('have no result where the disk has no room for it, and then it is not known what came of the call', async () => {
-    const store = createIdempotencyStore(createSqliteStore(open(), CALLS), {
-      write: (bytes, work) => (bytes > 1_000 ? undefined : work()),
-    })
-    const result = 'x'.repeat(2_000)
+    const store = createIdempotencyStore(createSqliteStore(open(), CALLS), { write: () => undefined })
     await store.begin('a', NOW)
-    await store.finish('a', result, NOW)
-    await store.finish('the same with a cookie', result, NOW)
+    await store.finish('a', 'x', NOW)
+    await store.finish('the same with a cookie', 'x', NOW)
     for (const key of ['a', 'the same with a cookie']) expect(await store.begin(key, NOW)).toEqual({ state: 'lost' })
   })
 
-  it('are not kept where the disk has no room for one more, but those that are end', async () => {
-    const room = { isFull: false }
-    const store = createIdempotencyStore(createSqliteStore(open(), CALLS), {
-      write: (_bytes, work) => (room.isFull ? undefined : work()),
-    })
-    await store.begin('early', NOW)
-    room.isFull = true
-    expect(await store.begin('early', NOW)).toEqual({ state: 'running' })
-    expect([await store.begin('late', NOW), await store.begin('late', NOW)]).toEqual([
-      { state: 'new' },
-      { state: 'new' },
-    ])
-    for (const key of ['early', 'late']) await store.finish(key, 'x', NOW)
-    expect([await store.begin('early', NOW), await store.has('late', NOW)]).toEqual([{ state: 'lost' }, false])
+  it('get no more while the disk has no room: whoever has most loses the oldest', async () => {
+    const room = { has: true }
+    const database = open()
+    const store = createIdempotencyStore(createSqliteStore(database, CALLS, () => room.has))
+    const count = () => database.statement('SELECT count(*) AS count FROM calls_entries').get()?.['count']
+    const begin = (client: string, from: number, to: number) =>
+      Promise.all(Array.from({ length: to - from }, (_, at) => store.begin(`${client} ${from + at}`, NOW, client)))
+    await begin('honest', 0, 10)
+    await begin('greedy', 0, 3_000)
+    room.has = false
+    await begin('greedy', 3_000, 4_000)
+    await begin('honest', 10, 20)
+    const full = Number(count())
+    expect(full).toBeLessThanOrEqual(3_010)
+    const states = await begin('honest', 0, 20)
+    expect(new Set(states.map(({ state }) => state))).toEqual(new Set(['running']))
+    room.has = true
+    await begin('greedy', 4_000, 4_100)
+    expect(count()).toBe(full + 100)
   })
 })
 

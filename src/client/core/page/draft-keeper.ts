@@ -22,9 +22,8 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   const restored = entry.owner === undefined ? undefined : key()
   const isReload = wasReloaded(window)
   const { own, disown } = createInputOwner(parts)
-  /** Whether the tab has learned whose it is. */
-  let isReady = false
-  let isStarted = false
+  /** Whether the tab has learned whose it is, the page is there, and the router was last about to load it again. */
+  let [isReady, isStarted, isReloading] = [false, false, false]
 
   /** The page on screen may be about to be taken away, or stays for whoever comes next. */
   function lock(): void {
@@ -85,7 +84,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
 
   window.addEventListener('pagehide', () => {
     // The router may have kept it just now, for a document of its own.
-    if (entries.open.get(key())?.isLeft ?? true) drafts.keep(undefined, undefined, true)
+    if (entries.open.get(key())?.isLeft ?? true) drafts.keep(undefined, undefined, !isReloading)
   })
   followOwners(window, entries, ownership)
   learn(parts.marks)
@@ -96,7 +95,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   whenInput(window, own)
   whenLoaded(window, start)
   return {
-    save: (path = pathname()) => drafts.keep(path === pathname()),
+    save: (path = pathname()) => drafts.keep((isReloading = path === pathname())),
     leaving: (caught) => drafts.leaving(caught),
     arrived(next, isTraversal) {
       drafts.kind = next

@@ -1,6 +1,6 @@
 /**
- * Places for large bodies, which limit how many are in memory at once. Others wait unread, first come, first served, but
- * no client can have all places, nor keep one by sending slowly:
+ * Places for large bodies, which limit how many are in memory at once. Others wait unread, in turns of clients, and no
+ * client can have all places, nor keep one by sending slowly:
  *
  * - a client with a place gets another only if one is left for others;
  * - once a client without a place has waited for two seconds, the slowest of those that have had one for five seconds
@@ -65,6 +65,9 @@ export function createBodyPlaces(
 ): BodyPlaces {
   const holders = new Set<Holder>()
   const waiting = new Set<Waiter>()
+  /** Of clients that have a place or wait for one: when each last got one, in the order of places. */
+  const served = new Map<string, number>()
+  let places = 0
 
   const has = (client: string): boolean => [...holders].some((holder) => holder.client === client)
 
@@ -74,17 +77,29 @@ export function createBodyPlaces(
   }
 
   function callNext(): void {
-    for (const { client, come } of waiting) if (mayEnter(client)) come()
+    const turnOf = ({ client }: Waiter): number => served.get(client) ?? 0
+    for (;;) {
+      const next = [...waiting].filter(({ client }) => mayEnter(client))
+      if (next.length === 0) return
+      next.reduce((first, other) => (turnOf(other) < turnOf(first) ? other : first)).come()
+    }
+  }
+
+  function forget(client: string): void {
+    if (!has(client) && ![...waiting].some((waiter) => waiter.client === client)) served.delete(client)
   }
 
   function hold(client: string): BodyPlace {
     const holder: Holder = { client, since: now(), lost: new AbortController(), bytes: 0 }
     holders.add(holder)
+    served.set(client, (places += 1))
     return {
       signal: holder.lost.signal,
       received: (bytes) => void (holder.bytes += bytes),
       leave() {
-        if (holders.delete(holder)) callNext()
+        if (!holders.delete(holder)) return
+        callNext()
+        forget(client)
       },
     }
   }
@@ -108,8 +123,12 @@ export function createBodyPlaces(
           done()
         }
         const waiter: Waiter = { client, come: () => settle(() => resolve(hold(client))) }
-        const giveUp = (): void => settle(() => reject(signal.reason as Error))
-        const patience = setTimeout(() => settle(() => reject(new NoPlaceError())), patienceMs)
+        const refuse = (reason: Error): void => {
+          settle(() => reject(reason))
+          forget(client)
+        }
+        const giveUp = (): void => refuse(signal.reason as Error)
+        const patience = setTimeout(() => refuse(new NoPlaceError()), patienceMs)
         const hurry = setInterval(() => {
           if (!has(client)) takeBackSlowest()
         }, HURRY_MS)
