@@ -106,8 +106,8 @@ export function createActionCalls(host: CallHost): CallAction {
   // The browser itself may be sending a form that was pressed before hydration, until it leaves the document: see
   // `ReceivedCall.formKey`. The next call of such a form is meant.
   const pressed = new WeakSet<HTMLFormElement>()
-  let hasLeft = false
-  host.window.addEventListener('pagehide', () => (hasLeft = true), { once: true })
+  let wasHidden = false
+  host.window.addEventListener('pagehide', () => (wasHidden = true), { once: true })
   document.addEventListener('millrace:left', () => (page.isAway = true))
   document.addEventListener('millrace:back', () => (page.isAway = false))
   document.addEventListener('millrace:owner', () => {
@@ -120,7 +120,7 @@ export function createActionCalls(host: CallHost): CallAction {
     const { form } = source
     const fields = args.at(-1)
     if (form && fields instanceof FormData) {
-      if (hasLeft || pressed.has(form)) fields.delete(IDEMPOTENCY_FIELD)
+      if (wasHidden || pressed.has(form)) fields.delete(IDEMPOTENCY_FIELD)
       pressed.add(form)
     }
     const content = fields instanceof FormData ? undefined : id + JSON.stringify(args)
