@@ -47,6 +47,11 @@ export interface CallHost {
   unanswered(href: string): Error
   /** Whether the browser reports a network connection. */
   readonly online: () => boolean
+  /**
+   * Whether the browser has left the document and come back to it. Until then it may itself be sending a form that was pressed
+   * before hydration: see `ReceivedCall.formKey`.
+   */
+  readonly isAgain: () => boolean
   /** Whether the server has another build now. */
   readonly outdated: () => boolean
   /**
@@ -103,11 +108,8 @@ export function createActionCalls(host: CallHost): CallAction {
   const last = new Map<string, Promise<unknown>>()
   const page: Page = { answered: 0, owner: 0, isAway: false }
   const { document } = host.window
-  // The browser itself may be sending a form that was pressed before hydration, until it leaves the document: see
-  // `ReceivedCall.formKey`. The next call of such a form is meant.
+  /** Forms that have been called: the next call of one is meant. */
   const pressed = new WeakSet<HTMLFormElement>()
-  let wasHidden = false
-  host.window.addEventListener('pagehide', () => (wasHidden = true), { once: true })
   document.addEventListener('millrace:left', () => (page.isAway = true))
   document.addEventListener('millrace:back', () => (page.isAway = false))
   document.addEventListener('millrace:owner', () => {
@@ -120,7 +122,7 @@ export function createActionCalls(host: CallHost): CallAction {
     const { form } = source
     const fields = args.at(-1)
     if (form && fields instanceof FormData) {
-      if (wasHidden || pressed.has(form)) fields.delete(IDEMPOTENCY_FIELD)
+      if (host.isAgain() || pressed.has(form)) fields.delete(IDEMPOTENCY_FIELD)
       pressed.add(form)
     }
     const content = fields instanceof FormData ? undefined : id + JSON.stringify(args)

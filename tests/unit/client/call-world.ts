@@ -101,6 +101,7 @@ export function world() {
     pageOf: withoutHash,
     unanswered: (href: string) => new RouteLoadError('route data', href),
     online: () => state.online,
+    isAgain: () => false,
     outdated: () => state.outdated,
     unsent: (made: MadeCall): Promise<UnsentCall> => {
       if (!state.isLoaded) return Promise.reject(new Error('no network'))

@@ -9,7 +9,7 @@ function heardOwners() {
     left: () => heard.push('left'),
     back: () => heard.push('back'),
     changed: () => heard.push('changed'),
-    entries: { lock: () => heard.push('locked'), forget: () => heard.push('forgotten') },
+    forget: () => heard.push('forgotten'),
   })
   return { ...owners, heard }
 }
@@ -65,14 +65,4 @@ test('a page that has been loaded since its user has left is not of a former use
   expect(heard).toEqual(['left', 'forgotten'])
   learn('account:-')
   expect(page.isFormer).toBe(true)
-})
-
-test('a page is nobody’s if its user’s session had ended before it was loaded', () => {
-  const { learn, page, heard } = heardOwners()
-  learn('account:id1.aaaaaaaaaa')
-  learn('account:-', false, false)
-  expect([page.isFormer, heard]).toEqual([false, ['locked']])
-  learn('account:- ~other:-')
-  learn('account:id3.aaaaaaaaaa')
-  expect(heard).toEqual(['locked', 'back'])
 })

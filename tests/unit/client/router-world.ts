@@ -200,6 +200,7 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
     leave,
     keepDrafts: () => undefined,
     unhidden: (form) => form,
+    isAgain: () => false,
     progress: () => undefined,
   })
 

@@ -57,7 +57,7 @@ function handClock(): HandClock {
   return {
     now: () => now,
     after(milliseconds, run) {
-      const alarm = { at: now + milliseconds, run }
+      const alarm = { at: Math.ceil(now + milliseconds), run }
       alarms.push(alarm)
       return () => {
         alarms = alarms.filter((each) => each !== alarm)
@@ -129,9 +129,11 @@ interface DeliveryWorldOptions {
   /** Of another drainer, to share them. */
   readonly clock?: HandClock
   readonly service?: HandService
+  /** Default: every chance is one half. */
+  readonly random?: () => number
 }
 
-/** Starts a drainer whose every chance is one half. */
+/** Starts a drainer. */
 export function deliveryWorld(options: DeliveryWorldOptions): DeliveryWorld {
   const { spool, database, owner = 'me', clock = handClock(), service = handService(clock) } = options
   const lines: LogLine[] = []
@@ -152,7 +154,7 @@ export function deliveryWorld(options: DeliveryWorldOptions): DeliveryWorld {
     log: { info: write('info'), warn: write('warn'), error: write('error') } as never,
     counts,
     clock,
-    random: () => 0.5,
+    random: options.random ?? (() => 0.5),
   })
   return { clock, service, drainer, lines, counts }
 }

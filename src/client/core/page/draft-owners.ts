@@ -22,11 +22,8 @@ interface OwnerListener {
   back(): void
   /** A different user has signed in. @param isEmptied as for `drop`. */
   changed(isEmptied: boolean): void
-  /**
-   * The owner's own: `lock` if the session had ended before the page was loaded, and `forget` if somebody else signs in on a
-   * page that was loaded since. What is typed there is nobody's.
-   */
-  readonly entries: { lock(): void; forget(): void }
+  /** The same on a page that was loaded after the owner had left: what is typed there is nobody's. */
+  forget(): void
 }
 
 /** A user, who is signed in. */
@@ -42,11 +39,11 @@ export interface Ownership {
   /** @param former owners, as the former document has known them. */
   inherit(former: ReadonlyMap<string, Owner>): void
   /** @param text as `DraftKeeper.learn`. */
-  learn(text: string | undefined, isCall?: boolean, hasLeft?: boolean): void
+  learn(text: string | undefined, isCall?: boolean): void
 }
 
 /** Whose the drafts are, by the name of the session. */
-export function createOwners({ left, back, changed, entries }: OwnerListener): Ownership {
+export function createOwners({ left, back, changed, forget }: OwnerListener): Ownership {
   const owners = new Map<string, Owner>()
   const page: OwnedPage = { isFormer: false }
   let marks = ''
@@ -54,7 +51,7 @@ export function createOwners({ left, back, changed, entries }: OwnerListener): O
   let wasFormer = false
 
   /** @param who is signed in by this kind of session; empty for nobody. */
-  function judge(session: string, who: string, isCall = false, hasLeft = true): void {
+  function judge(session: string, who: string, isCall = false): void {
     const { who: owner = '', isOut } = owners.get(session) ?? {}
     const isOther = owner && (who ? !who.split('.').some((mark) => owner.includes(mark)) : owner[0] === SOME_SESSION)
     const isAway = !isOther && !who && !!owner
@@ -63,11 +60,7 @@ export function createOwners({ left, back, changed, entries }: OwnerListener): O
       return void owners.set(session, { who, isOut: false })
     if (isOther && isOut && !page.isFormer) {
       owners.set(session, { who, isOut: false })
-      return entries.forget()
-    }
-    if (isAway && !isOut && !hasLeft) {
-      owners.set(session, { who: owner, isOut: true })
-      return entries.lock()
+      return forget()
     }
     if (isAway && ![...owners.values()].some((one) => one.isOut)) wasFormer = page.isFormer
     if (isOther) wasFormer = true
@@ -82,13 +75,13 @@ export function createOwners({ left, back, changed, entries }: OwnerListener): O
     }
   }
 
-  function learn(text = marks, isCall?: boolean, hasLeft?: boolean): void {
+  function learn(text = marks, isCall?: boolean): void {
     if (text === marks) return
     marks = text
     for (const { index, 1: session = '', 2: mark, 3: user } of text.matchAll(MARK)) {
       // What another tab knew before is news only to a tab that knew nothing.
       if (index < text.indexOf('\n') && owners.has(session)) continue
-      judge(session, mark === '-' ? '' : user || SOME_SESSION + mark, isCall, hasLeft)
+      judge(session, mark === '-' ? '' : user || SOME_SESSION + mark, isCall)
     }
   }
 

@@ -44,8 +44,7 @@ export interface DraftKeeper {
    * @param marks as `session-marks.ts` has them; of another tab, what it knew before and a line break precede them.
    * @param isCall whether the visitor has called an action.
    * @param startedAt when it was asked for, in milliseconds since the epoch. Default: it is the latest.
-   * @param hasLeft whether the request itself has ended the session of a user. To the keeper: `false` if a session has ended
-   * that no page has noticed, so that nobody has left this one.
+   * @param hasLeft whether the request itself has ended the session of a user.
    * @returns `true` if it has come too late, as for `createSessionNews`.
    */
   learn(marks: string | undefined, isCall?: boolean, startedAt?: number, hasLeft?: boolean): unknown

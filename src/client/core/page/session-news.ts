@@ -4,6 +4,7 @@ import { changesOf, MARK, mergeMarks } from '../../../shared/protocol/session-ma
 const STORAGE_KEY = `millrace:sessions${globalThis.MILLRACE_BASE_PATH || ''}`
 const ASKED_MS = 10_000
 const MOST_ASKED = 5 // in that time; nobody signs in more often
+const EXPIRED = '?' // before the marks that other tabs get of a session that no user has left
 const MAX_FORMER = 16
 const MAX_HEARD = 4096 // characters; marks of two dozen sessions, twice
 
@@ -33,7 +34,7 @@ interface SessionNewsParts {
   /** Whether the browser has shown the document again from its cache, however old. */
   readonly isFromCache: boolean
   /** Judges by it whose calls and typed text are. */
-  judge(news: string, isCall?: boolean, startedAt?: number, hasLeft?: boolean): void
+  judge(news: string, isCall?: boolean): void
 }
 
 /** Compares the sessions of answers, other tabs and former documents. */
@@ -71,20 +72,14 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
     keepMarks(window, news)
   }
 
-  /** Nobody leaves a page because a session turns out to have ended before it was loaded. */
-  function forgetExpired(told = '', hasLeft = false): void {
-    const expired = textOf(told, (name, _, id) => unsure.delete(name) && id === '-')
-    if (!expired || hasLeft) return
-    tell(marks, expired)
-    marks = mergeMarks(marks, expired)
-    judge(expired, false, 0, false)
-  }
-
   function hear(data: unknown): void {
     if (typeof data !== 'string' || data.length > MAX_HEARD) return
-    forgetExpired(data, true)
-    know(data.slice(data.indexOf('\n') + 1))
-    judge(ofPage(data))
+    const at = data.indexOf('\n') + 1
+    const told = data.slice(at)
+    expiry.end(told, data[0] !== EXPIRED)
+    const news = expiry.without(told)
+    know(news)
+    judge(ofPage(data.slice(0, at).replace(EXPIRED, '') + news))
   }
 
   /** Those of the sessions that this document has opened, or all if it has opened none: an admin's session is nothing to others. */
@@ -93,13 +88,17 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
   }
 
   channel.addEventListener('message', ({ data }) => hear(data))
-  window.addEventListener('pageshow', ({ persisted }) => persisted && hear(`\n${keptMarks(window)[1]}`))
+  window.addEventListener('pageshow', ({ persisted }) => {
+    if (!persisted) return
+    expiry.clear()
+    hear(`\n${keptMarks(window)[1]}`)
+  })
   // A document that was asked for before a session became another may arrive after it. It is no news then. A time that lies
   // ahead is none: the clock was wrong.
   const isLate = isFromCache || (since > Date.now() - performance.now() && since <= Date.now())
   const latest = isLate ? mergeMarks(first, last) : marks
-  /** The sessions of which this tab knows only what a former document has heard. */
-  const unsure = namesOf(isLate ? '' : textOf(last, (name) => !namesOf(first).has(name)))
+  // Of those that this document has not opened, it knows only what a former one has heard.
+  const expiry = createExpiry(isLate ? '' : textOf(last, (name) => !namesOf(first).has(name)))
   const [isBehind, isFormer] = changesOf(first, latest)
   if (isLate && isBehind) setTimeout(hear, 0, `\n${last}`)
   // Browsers throw away a page that they have kept as it was when it hears something.
@@ -130,10 +129,36 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
         return later.isFormer
       }
       opened = mergeMarks(opened, told)
-      forgetExpired(told, hasLeft)
-      know(news, true)
-      judge(ofPage(news), isCall)
+      const ended = told && expiry.end(told, hasLeft === true)
+      if (ended) tell(EXPIRED + marks, ended)
+      const current = told === undefined ? marks : expiry.without(told)
+      know(current, true)
+      judge(ofPage(current), isCall)
       return false
+    },
+  }
+}
+
+/**
+ * Nobody leaves a page because a session turns out to have ended before it was loaded. What is typed there stays that user's: it
+ * goes if somebody else signs in.
+ * @param marks of sessions that may have ended.
+ */
+function createExpiry(marks: string) {
+  const unsure = namesOf(marks)
+  const expired = new Set<string | undefined>()
+  return {
+    clear: () => expired.clear(),
+    /** @returns the marks of those that have ended now. @param hasLeft because their user has left. */
+    end(told: string, hasLeft: boolean): string {
+      const ended = textOf(told, (name, _, id) => unsure.delete(name) && id === '-' && !hasLeft)
+      for (const name of namesOf(ended)) expired.add(name)
+      return ended
+    },
+    /** Leaves out their ends, which do not concern the page. */
+    without(told: string): string {
+      if (expired.size === 0) return told
+      return textOf(told, (name, _, id) => (id === '-' ? !expired.has(name) : expired.delete(name) || true))
     },
   }
 }

@@ -1,7 +1,8 @@
 /**
  * When to try the service. Any failure pauses all delivery, twice as long each time, and holds its own client back;
  * after the pause, one envelope of a client that has not failed since is the probe, soon if there is one. So envelopes on which
- * the service always fails do not stop the rest. One is hopeless once it has failed often, with successes of others between the failures.
+ * the service always fails do not stop the rest. One that fails again after others were answered pauses its client only, and is
+ * hopeless once it has failed so often.
  *
  * | state   | in flight | on success | on failure                  |
  * |---------|-----------|------------|-----------------------------|
@@ -49,9 +50,13 @@ interface Hold {
   readonly id: number
   /** Failures of one outage count as one. */
   readonly failures: number
+  /** All failures, of the client. */
+  readonly tries: number
   readonly until: number
   /** Successes of all clients before its last failure. */
   readonly successesBefore: number
+  /** It has failed again after others were answered. */
+  readonly isItsFault: boolean
 }
 
 /**
@@ -87,16 +92,18 @@ export function createDeliveryPace(random: () => number, most: number): Delivery
     },
 
     failed({ id, client, startedAt, retryAfterMs }, now) {
+      const former = holds.get(client)
+      const asked = Math.min(retryAfterMs, LONGEST_ASKED_MS)
+      // Others were answered between two of its failures.
+      const isItsFault = former !== undefined && (former.isItsFault || former.successesBefore < successes)
+      const isAlone = isItsFault && asked === 0
       // Concurrent attempts fail together: that is one failure of the service.
-      if (startedAt > lastFailureAt) {
+      if (startedAt > lastFailureAt && !isAlone) {
         failures += 1
         lastFailureAt = now
       }
-      const asked = Math.min(retryAfterMs, LONGEST_ASKED_MS)
-      const former = holds.get(client)
-      const isFirst = former?.successesBefore !== successes
-      const pause = pauseAfter(isFirst ? Math.min(failures, MOST_DOUBLED) : failures)
-      pausedUntil = Math.max(pausedUntil, now + Math.max(asked, pause))
+      const pause = pauseAfter(former === undefined ? Math.min(failures, MOST_DOUBLED) : failures)
+      if (!isAlone) pausedUntil = Math.max(pausedUntil, now + Math.max(asked, pause))
       const isOutage = former?.id === id && former.successesBefore === successes
       const count = former?.id === id ? former.failures + (isOutage ? 0 : 1) : 1
       if (count >= HOPELESS_FAILURES) {
@@ -104,7 +111,9 @@ export function createDeliveryPace(random: () => number, most: number): Delivery
         return true
       }
       holds.delete(client)
-      holds.set(client, { id, failures: count, until: pausedUntil + pauseAfter(count), successesBefore: successes })
+      const tries = former === undefined ? 1 : former.tries + 1
+      const until = Math.max(now, pausedUntil) + pauseAfter(isAlone ? tries : count)
+      holds.set(client, { id, failures: count, tries, until, successesBefore: successes, isItsFault })
       for (const oldest of holds.keys()) {
         if (holds.size <= MOST_HOLDS) break
         holds.delete(oldest)

@@ -186,7 +186,7 @@ export class EnvelopeSender {
     const retryAfterMs = isLimit ? asked || UNNAMED_LIMIT_MS : asked
     const known = this.#pace.failing
     const hopeless = this.#pace.failed({ id: entry.id, client: entry.client, startedAt, retryAfterMs }, now)
-    if (!known) {
+    if (!known && this.#pace.failing) {
       this.#options.log.warn({ status, waiting: await this.#waiting() }, 'the error service fails; reports wait')
     }
     if (hopeless) await this.#giveUp(entry, status)
