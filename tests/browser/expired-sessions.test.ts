@@ -49,6 +49,27 @@ describe('on a page that opens no session', () => {
     expect(await isSameDocument(page)).toBe(false)
   })
 
+  browserTest('and although another answer says first that nobody is signed in', async ({ open }) => {
+    const page = await open(REFUSED)
+    await openComment(page, '/stored/comment', 'ann')
+    await openPeek(page)
+    const [made, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route(/_action=/, async (route) => {
+      const response = await route.fetch()
+      made.resolve()
+      await released.promise
+      await route.fulfill({ response })
+    })
+    await press(page, 'Sign out')
+    await made.promise
+    await press(page, 'Peek')
+    await shows(page, 'peeked', 'idle, refused')
+    expect(await isChosen(page)).toBe(true)
+    released.resolve()
+    await expect.poll(() => isChosen(page)).toBe(false)
+    expect(await isSameDocument(page)).toBe(false)
+  })
+
   browserTest('a guest goes on when he signs in elsewhere, whoever was there before', async ({ open }) => {
     const page = await open(REFUSED)
     await openComment(page, '/stored/comment', 'ann')

@@ -149,8 +149,9 @@ function createExpiry(marks: string) {
   const expired = new Set<string | undefined>()
   return {
     clear: () => expired.clear(),
-    /** @returns the marks of those that have ended now. @param hasLeft because their user has left. */
+    /** @returns the marks of those that have ended now. @param hasLeft because their user has left, even if another answer came first. */
     end(told: string, hasLeft: boolean): string {
+      if (hasLeft) for (const name of namesOf(told)) expired.delete(name)
       const ended = textOf(told, (name, _, id) => unsure.delete(name) && id === '-' && !hasLeft)
       for (const name of namesOf(ended)) expired.add(name)
       return ended
