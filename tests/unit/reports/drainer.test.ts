@@ -252,7 +252,7 @@ describe('an envelope that the service refuses', () => {
       database,
       random: () => (random.seed = (random.seed * 16_807) % 2_147_483_647) / 2_147_483_647,
     })
-    world.service.answerBy((name) => (name.startsWith('x') ? answered(500) : TAKEN))
+    world.service.answerBy((name) => (name.startsWith('x') ? answered(503) : TAKEN))
     for (let minute = 0; minute < 20; minute += 1) {
       accept(`b${minute}`, { client: `honest ${minute}` })
       await world.clock.pass(60_000)

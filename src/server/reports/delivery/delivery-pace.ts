@@ -96,14 +96,13 @@ export function createDeliveryPace(random: () => number, most: number): Delivery
       const asked = Math.min(retryAfterMs, LONGEST_ASKED_MS)
       // Others were answered between two of its failures.
       const isItsFault = former !== undefined && (former.isItsFault || former.successesBefore < successes)
-      const isAlone = isItsFault && asked === 0
       // Concurrent attempts fail together: that is one failure of the service.
-      if (startedAt > lastFailureAt && !isAlone) {
+      if (startedAt > lastFailureAt && !isItsFault) {
         failures += 1
         lastFailureAt = now
       }
       const pause = pauseAfter(former === undefined ? Math.min(failures, MOST_DOUBLED) : failures)
-      if (!isAlone) pausedUntil = Math.max(pausedUntil, now + Math.max(asked, pause))
+      if (!isItsFault) pausedUntil = Math.max(pausedUntil, now + Math.max(asked, pause))
       const isOutage = former?.id === id && former.successesBefore === successes
       const count = former?.id === id ? former.failures + (isOutage ? 0 : 1) : 1
       if (count >= HOPELESS_FAILURES) {
@@ -112,7 +111,7 @@ export function createDeliveryPace(random: () => number, most: number): Delivery
       }
       holds.delete(client)
       const tries = former === undefined ? 1 : former.tries + 1
-      const until = Math.max(now, pausedUntil) + pauseAfter(isAlone ? tries : count)
+      const until = Math.max(now + asked, pausedUntil) + pauseAfter(isItsFault ? tries : count)
       holds.set(client, { id, failures: count, tries, until, successesBefore: successes, isItsFault })
       for (const oldest of holds.keys()) {
         if (holds.size <= MOST_HOLDS) break
