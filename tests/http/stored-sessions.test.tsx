@@ -24,6 +24,8 @@ interface Asked {
   readonly prefetch?: boolean
   /** Page on which an action is called. */
   readonly on?: string
+  /** Key of a call. */
+  readonly once?: string
 }
 
 /** A site with a page for members that shows their devices, and a page for everybody. */
@@ -89,9 +91,10 @@ async function memberSite(environment: Readonly<Record<string, string>> = {}) {
     actions: { [MODULE]: actions },
   })
 
-  const ask = (method: 'get' | 'post', path: string, { cookie, agent = 'Tests/1', prefetch }: Asked) => {
+  const ask = (method: 'get' | 'post', path: string, { cookie, agent = 'Tests/1', prefetch, once }: Asked) => {
     const sent = request(app)[method](path).set('User-Agent', agent)
     if (cookie !== undefined) sent.set('Cookie', cookie)
+    if (once !== undefined) sent.set('X-Millrace-Once', once)
     if (prefetch === true) sent.set('Purpose', 'prefetch').set('Sec-Purpose', 'prefetch')
     return sent
   }
@@ -278,6 +281,19 @@ describe('a session that was ended from elsewhere', () => {
     expect(await told('signOut', '', { cookie: await signIn('ann') })).toEqual([true, false])
     expect(await told('signIn', 'bob', { cookie: await signIn('ann') })).toEqual([true, false])
     expect(await told('signOut', '', {})).toEqual([false, true])
+  })
+
+  test('is left by a call whose answer was lost, as by the first', async () => {
+    const { call, signIn } = await memberSite()
+    const cookie = await signIn('ann')
+    const once = '4294967295-1234567890-1234567-3333333'
+    const heads: unknown[] = []
+    for (const each of [cookie, undefined]) {
+      const { records } = await call('signOut', '', { ...(each !== undefined && { cookie: each }), once })
+      heads.push([records[0]?.['sessions'], records[0]?.['left']])
+    }
+    expect(heads).toEqual([heads[0], heads[0]])
+    expect(heads[0]).toEqual([expect.stringMatching(/:-$/), true])
   })
 })
 

@@ -34,6 +34,21 @@ export class NotedSessions {
     return changesOf(writeSessionMarks(new Map([...this.#marks, ...this.#first])), this.marks)[1]
   }
 
+  /** Those that the request has ended, by name, with what they were. */
+  get ended(): readonly (readonly [name: string, mark: string])[] {
+    return [...(this.#first ?? [])].filter(([name]) => this.#marks.get(name) === NO_SESSION)
+  }
+
+  /** Notes what a former run of this request has ended, unless there is one now. */
+  endAgain(ended: NotedSessions['ended']): void {
+    for (const [name, mark] of ended) {
+      if ((this.#marks.get(name) ?? NO_SESSION) !== NO_SESSION) continue
+      this.#marks.set(name, NO_SESSION)
+      ;(this.#first ??= new Map<string, string>()).set(name, mark)
+    }
+    this.onNote?.()
+  }
+
   /** Of the existing ones. */
   get lives(): readonly SessionLife[] {
     return [...this.#lives.values()]

@@ -5,6 +5,7 @@ import { encodeValues } from '../../../shared/protocol/encode-values.ts'
 import { createByteTurns } from '../../http/byte-turns.ts'
 import { clientKey } from '../../http/client-key.ts'
 import type { RequestContext } from '../../request/context.ts'
+import type { NotedSessions } from '../../request/noted-sessions.ts'
 import { storedSessionId } from '../../secrets/open-stored-session.ts'
 import type { IdempotencyState, IdempotencyStore } from '../../stores/idempotency-store.ts'
 import type { SessionStore } from '../../stores/session-store.ts'
@@ -44,6 +45,8 @@ interface SetHeaders {
   readonly cookies?: WrittenCookies
   /** Ids of the sessions on the server whose cookies are among them; absent without any. */
   readonly sessions?: readonly string[]
+  /** As `NotedSessions.ended`; absent without any. */
+  readonly ended?: NotedSessions['ended']
 }
 
 /** The stored outcome of a call. */
@@ -100,7 +103,7 @@ export function createIdempotentCalls(
       if (over === undefined || replaced.hasSignedIn) {
         await turn(context)
         const current = withoutSessions(kept, (_, at) => states[at] !== 'kept')
-        return restore(kept, withoutCookies(current, replaced.names), context)
+        return restore({ ...kept, headers: current }, replaced.names, context)
       }
       // Whoever signs out, and in again by the same form, wants a new session: the cookie of the former one opens nothing.
       // One run for all repetitions, with and without that cookie. Only who has the outcome knows the session.
@@ -170,7 +173,7 @@ export function createIdempotentCalls(
     if (call === undefined) return run(key, work, context)
     await turn(context)
     const set = setHeaders(known.context)
-    append(withoutCookies(set.headers, (await replacedCookies(key, set, context)).names), context)
+    give(set, (await replacedCookies(key, set, context)).names, context)
     return call
   }
 
@@ -246,8 +249,10 @@ async function keep({ outcome, revalidate }: FinishedCall, context: RequestConte
 function setHeaders(context: RequestContext): SetHeaders {
   const sessions = startedSessions(context)
   const setCookies = context.givenHeaders?.getSetCookie() ?? []
+  const ended = context.audience.sessions?.ended ?? []
   return {
     headers: [...(context.givenHeaders ?? [])],
+    ...(ended.length > 0 && { ended }),
     ...(setCookies.length > 0 && { cookies: writtenCookies(setCookies, context.req.headers.cookie) }),
     ...(sessions.length > 0 && { sessions }),
   }
@@ -261,9 +266,16 @@ function startedSessions({ audience, givenHeaders }: RequestContext): readonly s
   return open.filter((id) => set.includes(id))
 }
 
-async function restore(kept: KeptCall, headers: SetHeaders['headers'], context: RequestContext): Promise<FinishedCall> {
-  append(headers, context)
+async function restore(kept: KeptCall, replaced: readonly string[], context: RequestContext): Promise<FinishedCall> {
+  give(kept, replaced, context)
   return { outcome: await restoreOutcome(kept), revalidate: kept.revalidate }
+}
+
+/** Sets what the first run has set. @param replaced names of cookies that have been written since. */
+function give({ headers, ended }: SetHeaders, replaced: readonly string[], context: RequestContext): void {
+  for (const [name, value] of withoutCookies(headers, replaced)) context.loaderContext.headers.append(name, value)
+  // Nobody has learned of it if the first answer was lost.
+  if (ended !== undefined && replaced.length === 0) context.audience.openSessions().endAgain(ended)
 }
 
 /** Without the cookies of some sessions: a former id would end the session in its browser. */
@@ -285,10 +297,6 @@ function sessionOf(line: string): string {
   const [pair = ''] = line.split(';', 1)
   const at = pair.indexOf('=')
   return storedSessionId(pair.slice(0, at), pair.slice(at + 1))
-}
-
-function append(headers: Iterable<readonly [string, string]>, context: RequestContext): void {
-  for (const [name, value] of headers) context.loaderContext.headers.append(name, value)
 }
 
 async function restoreOutcome({ kind, value = '', signal }: KeptCall): Promise<ActionOutcome> {
