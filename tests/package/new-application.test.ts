@@ -11,7 +11,7 @@ import {
   type OutsideFolder,
 } from '../support/installed-application.ts'
 
-const MOST_ARCHIVE_BYTES = 1_730_000 // of these, the handbook with its reference takes 235,000
+const MOST_ARCHIVE_BYTES = 1_737_000 // of these, the handbook with its reference takes 235,000
 const MOST_FILES = 28
 const LONGEST_LINK = 500 // of a file that only hands an installed package on
 const MOST_INSTALLED_BYTES = 110_000_000
