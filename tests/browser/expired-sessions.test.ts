@@ -2,7 +2,7 @@
 import { isSameDocument } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { heading } from '../support/router-page.ts'
+import { heading, holdAnswers } from '../support/router-page.ts'
 import { browserTest, openComment, otherTab, REFUSED, signIn, visit } from '../support/typed-page.ts'
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
@@ -53,19 +53,13 @@ describe('on a page that opens no session', () => {
     const page = await open(REFUSED)
     await openComment(page, '/stored/comment', 'ann')
     await openPeek(page)
-    const [made, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    await page.route(/_action=/, async (route) => {
-      const response = await route.fetch()
-      made.resolve()
-      await released.promise
-      await route.fulfill({ response })
-    })
+    const answers = await holdAnswers(page, /_action=/)
     await press(page, 'Sign out')
-    await made.promise
+    await answers.asked
     await press(page, 'Peek')
     await shows(page, 'peeked', 'idle, refused')
     expect(await isChosen(page)).toBe(true)
-    released.resolve()
+    answers.release()
     await expect.poll(() => isChosen(page)).toBe(false)
     expect(await isSameDocument(page)).toBe(false)
   })

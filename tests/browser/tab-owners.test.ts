@@ -1,7 +1,7 @@
 /** What a tab has read for its user, and what was chosen in it, and the next user. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { heading, setVisible } from '../support/router-page.ts'
+import { heading, holdAnswers, setVisible } from '../support/router-page.ts'
 import { browserTest, openComment, otherTab, REFUSED, signIn, signOutElsewhere, visit } from '../support/typed-page.ts'
 
 const peeked = (page: Page, text: string) => page.getByTestId('peeked').getByText(text, { exact: true }).waitFor()
@@ -98,13 +98,7 @@ browserTest('an answer that arrives after its user has signed out in another tab
   const page = await open(REFUSED)
   await peekAs(page, 'ann')
   const who = page.getByTestId('who')
-  const [made, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  await page.route(/_action=/, async (route) => {
-    const response = await route.fetch()
-    made.resolve()
-    await released.promise
-    await route.fulfill({ response })
-  })
+  const answers = await holdAnswers(page, /_action=/)
   const shown = new Set<string>()
   await page.exposeFunction('show', (text: string) => shown.add(text))
   const watch = (): void => {
@@ -117,11 +111,11 @@ browserTest('an answer that arrives after its user has signed out in another tab
   await page.addInitScript(watch)
   await page.evaluate(watch)
   await press(page, 'Who am I?')
-  await made.promise
+  await answers.asked
   const other = await signOutElsewhere(page, '/stored/comment')
   await other.close()
   await page.bringToFront()
-  released.resolve()
+  answers.release()
   await peeked(page, 'idle, nothing')
   await press(page, 'Who am I?')
   await who.getByText('nobody', { exact: true }).waitFor()
@@ -163,16 +157,10 @@ for (const isClosed of [false, true]) {
   browserTest(`${title} asks the server, and no other tab believes it`, async ({ open }) => {
     const page = await open(REFUSED)
     await openComment(page, '/stored/comment', 'ann')
-    const [made, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const late = await page.context().newPage()
-    await late.route('**/stored/comment', async (route) => {
-      const response = await route.fetch()
-      made.resolve()
-      await released.promise
-      await route.fulfill({ response })
-    })
+    const documents = await holdAnswers(late, '**/stored/comment')
     const arriving = late.goto('/stored/comment')
-    await made.promise
+    await documents.asked
     await page.getByLabel('note').fill('a secret note')
     await press(page, 'Sign out')
     await heading(page, 'Sign in')
@@ -184,7 +172,7 @@ for (const isClosed of [false, true]) {
         channel.addEventListener('message', ({ data }) => void told.push(String(data)))
       })
     }
-    released.resolve()
+    documents.release()
     await arriving
     await heading(late, 'Sign in')
     if (isClosed) return

@@ -60,6 +60,19 @@ export async function hold(page: Page, url: RegExp): Promise<Hold> {
   return { asked: asked.promise, release: () => released.resolve() }
 }
 
+/** Holds answers of the server back until they are released; `asked` once there is one. */
+export async function holdAnswers(page: Page, url: RegExp | string): Promise<Hold> {
+  const made = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  await page.route(url, async (route) => {
+    const response = await route.fetch()
+    made.resolve()
+    await released.promise
+    await route.fulfill({ response })
+  })
+  return { asked: made.promise, release: () => released.resolve() }
+}
+
 /** The browser that drives tests takes every tab for visible. */
 export function setVisible(page: Page, isVisible: boolean): Promise<void> {
   return page.evaluate(

@@ -47,11 +47,6 @@ export interface CallHost {
   unanswered(href: string): Error
   /** Whether the browser reports a network connection. */
   readonly online: () => boolean
-  /**
-   * Whether the browser has left the document and come back to it. Until then it may itself be sending a form that was pressed
-   * before hydration: see `ReceivedCall.formKey`.
-   */
-  readonly isAgain: () => boolean
   /** Whether the server has another build now. */
   readonly outdated: () => boolean
   /**
@@ -107,26 +102,31 @@ export function createActionCalls(host: CallHost): CallAction {
   /** Bound: one entry per action. */
   const last = new Map<string, Promise<unknown>>()
   const page: Page = { answered: 0, owner: 0, isAway: false }
-  const { document } = host.window
-  /** Forms that have been called: the next call of one is meant. */
-  const pressed = new WeakSet<HTMLFormElement>()
+  const { window } = host
+  const { document } = window
+  // Until the browser leaves the document, it may itself be sending a form that was pressed before hydration: see
+  // `ReceivedCall.formKey`. Only Chromium remembers what was before this code was there.
+  let isAgain = window.performance
+    .getEntries()
+    .some(({ type, name }: Partial<PerformanceNavigationTiming>) => type === 'back_forward' || name === 'hidden')
+  window.addEventListener('pagehide', () => (isAgain = true))
   document.addEventListener('millrace:left', () => (page.isAway = true))
   document.addEventListener('millrace:back', () => (page.isAway = false))
   document.addEventListener('millrace:owner', () => {
     page.isAway = false
     page.owner += 1
   })
-  /** Pending calls by scripts, by their content. */
-  const made = new Map<string, { readonly call: Call; readonly result: Promise<unknown> }>()
+  /** Pending calls by scripts, by their content; of a form, none is. */
+  const made = new Map<string | undefined, { readonly call: Call; readonly result: Promise<unknown> }>()
   return (id, args, source) => {
-    const { form } = source
     const fields = args.at(-1)
-    if (form && fields instanceof FormData) {
-      if (host.isAgain() || pressed.has(form)) fields.delete(IDEMPOTENCY_FIELD)
-      pressed.add(form)
-    }
-    const content = fields instanceof FormData ? undefined : id + JSON.stringify(args)
-    const former = content === undefined ? undefined : made.get(content)
+    let content: string | undefined
+    if (fields instanceof FormData) {
+      if (isAgain) fields.delete(IDEMPOTENCY_FIELD)
+      // Further calls are meant.
+      isAgain = true
+    } else content = id + JSON.stringify(args)
+    const former = made.get(content)
     // A second press of an unsent call means: send it, once.
     if (former?.call.unsent) {
       former.call.unsent.again()
@@ -146,7 +146,7 @@ export function createActionCalls(host: CallHost): CallAction {
     const result = Promise.all([last.get(id), untilBack(host)]).then(() => performCall(host, call, page))
     const over = result.catch(() => undefined)
     last.set(id, over)
-    if (content !== undefined) {
+    if (content) {
       made.set(content, { call, result })
       void over.then(() => made.get(content)?.call === call && made.delete(content))
     }

@@ -46,8 +46,6 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
   const troubles = createTroubles({ ...parts, unsent }, isBusy)
   /** Calls in progress. */
   let running = 0
-  let wasHidden = false
-  window.addEventListener('pagehide', () => (wasHidden = true))
 
   const host: CallHost = {
     ...parts,
@@ -57,7 +55,6 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
     idsOf: store.idsOf,
     pageOf: (to) => withoutHash(localHref(to, window.location.origin) ?? to),
     unanswered: (href) => new RouteLoadError('route data', href),
-    isAgain: () => wasHidden || isBack(window),
     revalidate(targets, at) {
       store.revalidate(targets)
       parts.broadcast(targets, at)
@@ -106,11 +103,6 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
       return result
     },
   }
-}
-
-function isBack({ performance }: Window): boolean {
-  const [load] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
-  return load?.type === 'back_forward'
 }
 
 /** Code that only some calls need: it asks the visitor about unsent calls, and reloads the page of an older build. */

@@ -334,3 +334,30 @@ test('what a former user’s code calls waits for that user', async () => {
   one.got[0]?.answer(200, head, result({ value: 'done' }), pageData('of ann'))
   expect(await called).toBe('done')
 })
+
+describe('the key of a document’s form', () => {
+  const hasKey = async ({ call, got }: ReturnType<typeof world>): Promise<boolean> => {
+    const fields = new FormData()
+    fields.append('$ACTION_ONCE', 'key-of-the-document')
+    fields.append('name', 'ann')
+    void call(`of ${got.length}`, [fields])
+    await flush()
+    const { body } = got.at(-1) ?? {}
+    return body instanceof FormData && body.has('$ACTION_ONCE')
+  }
+
+  test('goes with the first call of a form only: the browser itself may be sending it', async () => {
+    const one = world([{ type: 'navigate' }, { name: 'visible' }])
+    expect([await hasKey(one), await hasKey(one)]).toEqual([true, false])
+  })
+
+  test('goes with none once the browser has been at another document', async () => {
+    const one = world()
+    one.hide()
+    expect(await hasKey(one)).toBe(false)
+    // And before this code was there.
+    for (const entry of [{ type: 'back_forward' }, { name: 'hidden' }]) {
+      expect(await hasKey(world([entry]))).toBe(false)
+    }
+  })
+})

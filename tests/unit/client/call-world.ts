@@ -36,7 +36,8 @@ function buildOf([first]: readonly object[]): string {
 }
 
 /** The page `/form` with data of its own, whatever is done to it, and the server at the other end. */
-export function world() {
+/** @param entries that the browser has of the document. */
+export function world(entries: readonly object[] = []) {
   const got: Got[] = []
   const done: unknown[][] = []
   const note =
@@ -62,8 +63,12 @@ export function world() {
     () => undefined,
   )
   const document = Object.assign(new EventTarget(), { querySelectorAll: () => [] })
+  const window = Object.assign(new EventTarget(), {
+    document,
+    performance: { getEntries: () => entries },
+  })
   const host = {
-    window: Object.assign(new EventTarget(), { document }),
+    window,
     world: {
       buildId: BUILD,
       now: () => 0,
@@ -101,7 +106,6 @@ export function world() {
     pageOf: withoutHash,
     unanswered: (href: string) => new RouteLoadError('route data', href),
     online: () => state.online,
-    isAgain: () => false,
     outdated: () => state.outdated,
     unsent: (made: MadeCall): Promise<UnsentCall> => {
       if (!state.isLoaded) return Promise.reject(new Error('no network'))
@@ -144,11 +148,13 @@ export function world() {
   }
   const callAction = createActionCalls(host as unknown as CallHost)
   const call = (id: string, args: readonly unknown[]) => callAction(id, args, { form: undefined, by: undefined })
+  /** The browser goes to another document, and may come back. */
+  const hide = (): unknown => window.dispatchEvent(new Event('pagehide'))
   /** A different user signs in. */
   const changeOwner = (): unknown => document.dispatchEvent(new Event('millrace:owner'))
   /** A user signs out. */
   const leave = (): unknown => document.dispatchEvent(new Event('millrace:left'))
   /** The same one signs in again. */
   const comeBack = (): unknown => document.dispatchEvent(new Event('millrace:back'))
-  return { got, done, state, known, host, call, changeOwner, leave, comeBack }
+  return { got, done, state, known, host, call, changeOwner, leave, comeBack, hide }
 }

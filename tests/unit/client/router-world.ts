@@ -58,7 +58,7 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
   /** How the document was loaded, and when. */
   const loaded = { type: 'navigate', at: 0 }
   const tab = {
-    performance: { now: () => Date.now() - loaded.at, getEntriesByType: () => [loaded] },
+    performance: { now: () => Date.now() - loaded.at, getEntriesByType: () => [loaded], getEntries: () => [loaded] },
     navigator: { onLine: true, cookieEnabled: true },
     document: Object.defineProperties(new EventTarget(), {
       baseURI: { get: () => location.href },
@@ -200,7 +200,6 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
     leave,
     keepDrafts: () => undefined,
     unhidden: (form) => form,
-    isAgain: () => false,
     progress: () => undefined,
   })
 

@@ -2,7 +2,7 @@
  * When to try the service. Any failure pauses all delivery, twice as long each time, and holds its own client back;
  * after the pause, one envelope of a client that has not failed since is the probe, soon if there is one. So envelopes on which
  * the service always fails do not stop the rest. One that fails again after others were answered pauses its client only, and is
- * hopeless once it has failed so often.
+ * hopeless once this has happened often.
  *
  * | state   | in flight | on success | on failure                  |
  * |---------|-----------|------------|-----------------------------|
@@ -16,7 +16,6 @@ const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 const LONGEST_ASKED_MS = 3_600_000 // a longer `Retry-After` counts as a mistake
 const HOPELESS_FAILURES = 12 // of one envelope; at least some minutes
-const MOST_DOUBLED = 3 // failures, up to four seconds: while each is of another client, the service may fail for these only
 const MOST_HOLDS = 1_000 // clients; the one whose failure is oldest is released
 
 /** An attempt that has failed. */
@@ -101,7 +100,8 @@ export function createDeliveryPace(random: () => number, most: number): Delivery
         failures += 1
         lastFailureAt = now
       }
-      const pause = pauseAfter(former === undefined ? Math.min(failures, MOST_DOUBLED) : failures)
+      // While each failure is of another client, the service may fail for these only.
+      const pause = pauseAfter(former === undefined ? 1 : failures)
       if (!isItsFault) pausedUntil = Math.max(pausedUntil, now + Math.max(asked, pause))
       const isOutage = former?.id === id && former.successesBefore === successes
       const count = former?.id === id ? former.failures + (isOutage ? 0 : 1) : 1
