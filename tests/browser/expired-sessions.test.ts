@@ -79,4 +79,22 @@ describe('on a page that opens no session', () => {
     await shows(page, 'peeked', 'bob')
     expect([await isChosen(page), await isSameDocument(page)]).toEqual([true, true])
   })
+
+  browserTest('a session of which another tab has told does not lock it for long when it expires', async ({ open }) => {
+    const page = await open(REFUSED)
+    await openPeek(page)
+    const hers = await otherTab(page, '/stored/sign-in?to=comment')
+    await signIn(hers, 'ann')
+    await heading(hers, 'Comment of ann')
+    await hers.close()
+    await page.context().clearCookies()
+    // The limit of locked pages does not pass.
+    await page.clock.install()
+    await page.clock.pauseAt(Date.now() + 3_600_000)
+    const asked = page.waitForRequest((request) => request.isNavigationRequest())
+    await press(page, 'Peek')
+    await page.clock.runFor(1_000)
+    await asked
+    await untilReplaced(page)
+  })
 })

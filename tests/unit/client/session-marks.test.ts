@@ -175,6 +175,26 @@ test('event streams and other tabs hear of a session only if it has become anoth
   expect(drops).toEqual([['/*', false]])
 })
 
+test('a page asks again if an answer says that a user has left of whom only other tabs had told it', () => {
+  const drops = (marks: string, isCall?: boolean): unknown[] => {
+    const { learn, channel } = tabOf(marks)
+    const dropped: unknown[] = []
+    channel.addEventListener(
+      'message',
+      ({ data }: Event & { data?: unknown }) => Array.isArray(data) && dropped.push(data),
+    )
+    channel.dispatchEvent(Object.assign(new Event('message'), { data: '\nsession:one.ann' }))
+    dropped.length = 0
+    learn('session:-', isCall)
+    return dropped
+  }
+  expect(drops('')).toEqual([['/*', true]])
+  expect(drops('session:-')).toEqual([['/*', true]])
+  // A call asks by itself, and a router that knows the session.
+  expect(drops('', true)).toEqual([])
+  expect(drops('session:one.ann')).toEqual([])
+})
+
 test('marks of sessions in cookies are behind the others', () => {
   expect(
     writeSessionMarks(

@@ -50,11 +50,12 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
   /** Those of former sessions, the latest `MAX_FORMER`. */
   const formerMarks: string[] = []
 
-  /** Event streams and fetchers belong to a session. @param isOwn whether an answer to this tab has told them, and others receive them. */
-  function know(news: string, isOwn?: boolean): void {
+  // Event streams and fetchers belong to a session. Others receive what an answer to this tab has told.
+  /** @returns whether the user of this page has left. */
+  function know(news: string, isOwn?: boolean): boolean {
     const former = marks
     marks = mergeMarks(former, news)
-    if (former === marks) return
+    if (former === marks) return false
     const [isOther] = changesOf(former, marks)
     const isFormer = changesOf(ofPage(former), ofPage(marks))[1]
     if (isOther) {
@@ -63,13 +64,10 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
     }
     window.document.dispatchEvent(new CustomEvent('millrace:session', { detail: isOther }))
     if (isFormer) window.document.dispatchEvent(new Event('millrace:former'))
-    if (isOwn) tell(former, news)
+    if (isOwn) tell(parts, former, news)
     // What this tab holds is of a former session.
     else if (isOther) askAgain(isFormer)
-  }
-  function tell(former: string, news: string): void {
-    post(channel, `${former}\n${news}`)
-    keepMarks(window, news)
+    return isFormer
   }
 
   function hear(data: unknown): void {
@@ -102,7 +100,7 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
   const [isBehind, isFormer] = changesOf(first, latest)
   if (isLate && isBehind) setTimeout(hear, 0, `\n${last}`)
   // Browsers throw away a page that they have kept as it was when it hears something.
-  else if (mergeMarks(last, first) !== last) tell('', first)
+  else if (mergeMarks(last, first) !== last) tell(parts, '', first)
 
   const allMarks = (): string => mergeMarks(keptMarks(window)[1], marks)
 
@@ -128,11 +126,13 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
         if (!changesOf(former, marks)[0]) askAgain(true)
         return later.isFormer
       }
+      const openedBefore = opened
       opened = mergeMarks(opened, told)
       const ended = told && expiry.end(told, hasLeft === true)
-      if (ended) tell(EXPIRED + marks, ended)
+      if (ended) tell(parts, EXPIRED + marks, ended)
       const current = told === undefined ? marks : expiry.without(told)
-      know(current, true)
+      // The router asks again by itself if a session that it has opened becomes another, and after calls.
+      if (know(current, true) && !isCall && !changesOf(openedBefore, opened)[0]) askAgain(true)
       judge(ofPage(current), isCall)
       return false
     },
@@ -172,9 +172,11 @@ function heardLater(window: Window, news: string, opened: string, startedAt: num
   return isOther && startedAt < changed && changed <= Date.now() ? { kept, isFormer } : undefined
 }
 
-function post(channel: BroadcastChannel, text: string): void {
+/** Tells the tabs that are open, and those that open later. */
+function tell({ window, channel }: SessionNewsParts, former: string, news: string): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
-  channel.postMessage(text)
+  channel.postMessage(`${former}\n${news}`)
+  keepMarks(window, news)
 }
 
 /**
