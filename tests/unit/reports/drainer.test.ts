@@ -196,6 +196,20 @@ describe('a service that fails', () => {
     await clock.pass(2_000)
     expect(service.names()).toEqual(['a1', 'a1'])
   })
+
+  it('asks only one client to wait if it has answered others since', async () => {
+    accept('a1')
+    const { service, clock } = await start()
+    service.answerBy((name) => (name === 'a1' ? answered(503, { retryAfter: '30' }) : TAKEN))
+    await service.arrivals[0]?.answer(answered(503, { retryAfter: '30' }))
+    accept('b1')
+    const tries = (): number => service.names().filter((name) => name === 'a1').length
+    for (let seconds = 0; tries() < 3 && seconds < 300; seconds += 1) await clock.pass(1_000)
+    expect(tries()).toBe(3)
+    accept('b2')
+    await clock.pass(5_000)
+    expect(service.names()).toContain('b2')
+  })
 })
 
 describe('an envelope that the service refuses', () => {

@@ -26,7 +26,9 @@ describe('the service is understood', () => {
     ['names that are none', { rateLimits: '60:er ror;E!:key' }, {}],
     ['more than a day', { rateLimits: '999999999:error:key' }, { error: 86_400 }],
     ['Retry-After', { status: 429, retryAfter: '7' }, { '': 7 }],
-    ['Retry-After with another status', { status: 503, retryAfter: '7' }, { '': 7 }],
+    ['Retry-After of a service that fails', { status: 503, retryAfter: '7' }, {}],
+    ['Retry-After with a refusal', { status: 403, retryAfter: '7' }, {}],
+    ['limits of a service that fails', { status: 503, rateLimits: '7:error:key' }, { error: 7 }],
     ['a date', { status: 429, retryAfter: new Date(NOW + 90_000).toUTCString() }, { '': 90 }],
     ['a date that is over', { status: 429, retryAfter: new Date(NOW - 90_000).toUTCString() }, { '': 0 }],
     ['no date', { status: 429, retryAfter: 'later' }, { '': 60 }],
@@ -101,6 +103,12 @@ test('a wish of our own stands in both headers, beside those of the service', ()
   expect(state.headers(NOW, 3)).toEqual(['X-Sentry-Rate-Limits', '3::key', 'Retry-After', '3'])
   state.update({ kind: 'answered', status: 429, rateLimits: '60:error:key', retryAfter: '60' }, NOW)
   expect(state.headers(NOW, 3)).toEqual(['X-Sentry-Rate-Limits', '3::key, 60:error:key', 'Retry-After', '60'])
+})
+
+test('when a service that fails may be tried again is not passed on', () => {
+  const state = createRateLimitState()
+  state.update({ kind: 'answered', status: 503, retryAfter: '600' }, NOW)
+  expect(state.headers(NOW)).toEqual([])
 })
 
 test('a service that invents categories without end takes bounded memory', () => {

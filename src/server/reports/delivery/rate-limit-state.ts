@@ -1,7 +1,8 @@
 /**
  * The service's rate limits by category (https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/). Used by
  * the delivery, which waits, and by the relay, which passes the limits on. At most 64 categories; a limit holds for a
- * day at most, then the service is tried again.
+ * day at most, then the service is tried again. `Retry-After` is a limit only with status 429: a proxy of the service may
+ * fail for one report only, and browsers drop their reports as long as they are limited.
  */
 import { parseRetryAfter } from '../../../shared/retry-after.ts'
 import type { UpstreamAnswer } from './upstream.ts'
@@ -54,9 +55,8 @@ export function readRateLimits(answer: UpstreamAnswer, now: number): ReadonlyMap
     }
     return limits
   }
-  const seconds = retryAfterSeconds(answer.retryAfter, now)
-  if (answer.retryAfter !== undefined || answer.status === 429) {
-    limits.set(ALL, { until: now + seconds * 1_000, detail: DEFAULT_DETAIL })
+  if (answer.status === 429) {
+    limits.set(ALL, { until: now + retryAfterSeconds(answer.retryAfter, now) * 1_000, detail: DEFAULT_DETAIL })
   }
   return limits
 }
@@ -71,7 +71,8 @@ export function createRateLimitState(): RateLimitState {
       for (const [category, limit] of readRateLimits(answer, now)) {
         if (limits.has(category) || limits.size < MOST_CATEGORIES) limits.set(category, limit)
       }
-      if (answer.retryAfter !== undefined) stated.retryAfter = now + retryAfterSeconds(answer.retryAfter, now) * 1_000
+      if (answer.status !== 429 || answer.retryAfter === undefined) return
+      stated.retryAfter = now + retryAfterSeconds(answer.retryAfter, now) * 1_000
     },
     limitedUntil(category, now) {
       const until = Math.max(limits.get(category)?.until ?? 0, limits.get(ALL)?.until ?? 0)
