@@ -1,5 +1,6 @@
 /** Headers that a host has set before the application answers, as `helmet()` and its like do. */
 import { writeFile } from 'node:fs/promises'
+import { OutgoingMessage } from 'node:http'
 import { join } from 'node:path'
 import { Suspense, use } from 'react'
 import express, { type RequestHandler, type Response as ExpressResponse } from 'express'
@@ -24,6 +25,30 @@ const setting =
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
     next()
   }
+
+const setHeader = OutgoingMessage.prototype.setHeader
+/** Ways in which libraries set a cookie while the head is written. */
+const LATE_COOKIES: readonly [string, (res: ExpressResponse) => void][] = [
+  ['by the response', (res) => beforeHead(res, () => void res.append('Set-Cookie', 'sid=1'))],
+  // As the package `cookies`.
+  ['by the prototype', (res) => beforeHead(res, () => void setHeader.call(res, 'Set-Cookie', 'sid=1'))],
+  [
+    'as an argument',
+    (res) => {
+      const writeHead = res.writeHead.bind(res)
+      res.writeHead = ((status: number) => writeHead(status, { 'Set-Cookie': 'sid=1' })) as typeof writeHead
+    },
+  ],
+]
+
+/** As `on-headers` does. */
+function beforeHead(res: ExpressResponse, run: () => void): void {
+  const writeHead = res.writeHead.bind(res)
+  res.writeHead = ((status: number) => {
+    run()
+    return writeHead(status)
+  }) as typeof writeHead
+}
 
 const Late = ({ value }: { value: Promise<string> }) => <b>{use(value)}</b>
 const manifest = { ...NO_ASSETS, reports: { recorder: `void ${RECORDER_SETTINGS}`, sdk: '/_m/assets/sdk.js' } }
@@ -60,6 +85,15 @@ async function hosted(inFront: RequestHandler | readonly RequestHandler[], more:
       '/files/[name]': {
         handler: moduleOf({
           GET: ({ params }: { params: { name: string } }) => sendFile(params.name, { root: folder.path }),
+        }),
+      },
+      '/shared-files/[name]': {
+        handler: moduleOf({
+          GET({ params }: { params: { name: string } }) {
+            const file = sendFile(params.name, { root: folder.path })
+            file.headers.set('Cache-Control', 'public, max-age=60')
+            return file
+          },
         }),
       },
       '/handler': {
@@ -279,6 +313,35 @@ describe('headers of the host', () => {
     }
     const { headers } = await get('/_m/assets/page.html').expect(200)
     expect(headers['cache-control']).toBe('private, max-age=31536000, immutable')
+  })
+
+  test.for(LATE_COOKIES)('so does a cookie of middleware that comes then %s', async ([, setCookie]) => {
+    let hasCookie = true
+    const library: RequestHandler = (_req, res, next) => {
+      res.setHeader('CDN-Cache-Control', 'max-age=60')
+      if (hasCookie) setCookie(res)
+      else res.writeHead = res.writeHead.bind(res)
+      next()
+    }
+    const { host, get } = await hosted(library)
+    const { etag } = (await get('/_m/assets/page.html').expect(200)).headers
+    const file = ['private, max-age=31536000, immutable', 'public, max-age=31536000, immutable'] as const
+    for (const [path, withCookie, without] of [
+      ['/shared', 'private, no-store', 'public, max-age=60'],
+      ['/handler', 'private, no-store', 'public, max-age=60'],
+      ['/shared-files/page.html', 'private, no-store', 'public, max-age=60'],
+      ['/_m/assets/page.html', ...file],
+    ] as const) {
+      for (const ask of [get(path), request(host).head(path), get(path).set('If-None-Match', String(etag))]) {
+        hasCookie = true
+        const { headers } = await ask
+        expect([headers['cache-control'], headers['set-cookie']]).toEqual([withCookie, ['sid=1']])
+        expect(headers['cdn-cache-control']).toBeUndefined()
+      }
+      hasCookie = false
+      const { headers } = await get(path)
+      expect([headers['cache-control'], headers['cdn-cache-control']]).toEqual([without, 'max-age=60'])
+    }
   })
 
   test.for(['/late', '/handler'])('a compressor leaves %s alone, which it would hold back', async (path) => {

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import type { Response } from 'express'
 import { addVary, mayGetCookie } from '../request/answer/answer-headers.ts'
+import { keepLateCookiesPrivate } from '../request/answer/late-cookies.ts'
 import { sendText } from '../request/answer/send-plain.ts'
 import { addSecurityHeaders } from '../request/answer/security-headers.ts'
 import type { RequestContext } from '../request/context.ts'
@@ -48,6 +49,7 @@ function sendAsset(context: RequestContext, file: AssetFile, kept?: KeptFiles): 
   addVary(res, 'Accept-Encoding')
   // A session of the host's may add its cookie to every answer.
   res.setHeader('Cache-Control', `${mayGetCookie(req) ? 'private' : 'public'}, ${IMMUTABLE}`)
+  keepLateCookiesPrivate(res)
   // The name is a hash of the content: equal on every instance, unlike time stamps.
   res.setHeader('ETag', `"${file.name}${encoding === undefined ? '' : ENCODING_SUFFIX[encoding]}"`)
   if (encoding !== undefined) res.setHeader('Content-Encoding', encoding)

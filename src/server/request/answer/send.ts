@@ -5,6 +5,7 @@ import { addVary, leaveUncompressed, setsCookie } from './answer-headers.ts'
 import { dropTargetedCaching, isTargetedCaching, mayBeShared } from '../../http/cache-control.ts'
 import { headSizeFault, HeadSizeError, valueIndex, type HeaderFields, type HeaderList } from '../../http/header-list.ts'
 import { fitToNotModified, fitToPage } from './host-headers.ts'
+import { keepLateCookiesPrivate } from './late-cookies.ts'
 import { securityHeaders } from './security-headers.ts'
 
 /**
@@ -22,6 +23,7 @@ export function send(context: RequestContext, status: number, headers: HeaderLis
   // A rule that makes a path cacheable means its pages, not their failures.
   if (status >= 400 || valueIndex(headers, 'cache-control') !== -1) res.removeHeader('cache-control')
   leaveUncompressed(res)
+  if (isShared) keepLateCookiesPrivate(res)
   const already = res.getHeaderNames()
   // Middleware that has replaced `writeHead` may take a flat list for a list of pairs.
   if (already.length === 0 && !Object.hasOwn(res, 'writeHead')) {

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dropTargetedCaching, mayBeShared } from '../../http/cache-control.ts'
 import { addVary, leaveUncompressed, mayGetCookie } from '../../request/answer/answer-headers.ts'
 import { NO_STORE, ONE_VISITOR } from '../../request/answer/caching.ts'
+import { keepLateCookiesPrivate } from '../../request/answer/late-cookies.ts'
 import { headFault } from '../../request/answer/send.ts'
 import { addSecurityHeaders } from '../../request/answer/security-headers.ts'
 import type { ProxyFailure } from './proxy-options.ts'
@@ -72,6 +73,7 @@ export function relayAnswer(
     if (isForeign && isStored(res, hadCookie)) res.setHeader('Cache-Control', ONE_VISITOR.value)
     addSecurityHeaders(res, proto === 'https')
     leaveUncompressed(res)
+    keepLateCookiesPrivate(res)
     if (headFault({ givenHeaders: undefined, res }) !== undefined) return false
     res.writeHead(answer.statusCode ?? 0)
   } catch {

@@ -9,6 +9,7 @@ import { contentRisk, isScript } from '../../http/media-type.ts'
 import { isSecure } from '../../http/trusted-proxy.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 import { addGivenHeaders, addVary } from '../../request/answer/answer-headers.ts'
+import { keepLateCookiesPrivate } from '../../request/answer/late-cookies.ts'
 import { headFault } from '../../request/answer/send.ts'
 import { securityHeaders } from '../../request/answer/security-headers.ts'
 import type { RequestContext } from '../../request/context.ts'
@@ -58,6 +59,7 @@ export async function sendNamedFile(file: NamedFile, response: Response, context
   setHeaders(file, found, response, context)
   const fault = headFault(context)
   if (fault !== undefined) throw fault
+  keepLateCookiesPrivate(context.res)
   if (outlastsAnswer(context.req)) res.shouldKeepAlive = false
   // RFC 9110, 14.2: a range is of GET alone.
   if (context.req.method === 'HEAD') delete context.req.headers.range
