@@ -24,7 +24,7 @@ import { createPrefetcher, type Prefetcher } from './core/prefetch/prefetcher.ts
 import type { PrefetchPriority } from './core/prefetch/prefetch-scheduler.ts'
 import { createRetry, waitIn } from './core/data/retry.ts'
 import { createRouteCode, type RouteCode } from './core/page/route-code.ts'
-import { createRouteStore, type RouteStoreWorld } from './core/data/route-store.ts'
+import { createRouteStore } from './core/data/route-store.ts'
 import { seedCache } from './core/data/seed-cache.ts'
 import type { Broadcast, PageEffects } from './core/navigation/router-parts.ts'
 import { createRouter, type RouterCore } from './core/navigation/router.ts'
@@ -79,10 +79,7 @@ const PRELOAD_LIMIT_MS = 1_000 // a page that is always busy may fail like any o
 export function startRouter(options: StartOptions): StartedRouter {
   const { window, modules, state, first, late, say } = options
   const { location } = window
-  const parts = createParts(options, {
-    learn: (...news) => drafts.learn(...news),
-    mixed: () => router.catchUp(),
-  })
+  const parts = createParts(options, { drafts: () => drafts, mixed: () => router.catchUp() })
   const { known, code, history, prefetcher, storage } = parts
   const here = hrefOf(location)
   // After Back, the address bar may already be at another page's entry.
@@ -180,7 +177,7 @@ export function startRouter(options: StartOptions): StartedRouter {
 /** The parts that are independent of screen and React: history, data, code and prefetches. */
 function createParts(
   { window, routes, modules, state, listeners }: StartOptions,
-  news: Pick<RouteStoreWorld, 'learn' | 'mixed'>,
+  { drafts, mixed }: { drafts(): ReturnType<typeof createDraftStarter>; mixed(): Promise<void> },
 ) {
   const { document, location } = window
   const now = (): number => Date.now()
@@ -194,7 +191,9 @@ function createParts(
     buildId: state.build,
     files: state.files,
     sessions: state.sessions,
-    ...news,
+    learn: (...news: Parameters<ReturnType<typeof drafts>['learn']>) => drafts().learn(...news),
+    pageSessions: () => drafts().pageSessions(),
+    mixed,
     asks: state.asks,
     // Looked up at each call: tracing code replaces it later.
     fetch: (...request: Parameters<typeof fetch>) => window.fetch(...request),

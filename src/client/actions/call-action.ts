@@ -4,6 +4,7 @@ import {
   ACTION_RESULT_ID,
   IDEMPOTENCY_FIELD,
   IDEMPOTENCY_HEADER,
+  PAGE_SESSIONS_HEADER,
   type ActionAnswer,
 } from '../../shared/protocol/action-call.ts'
 import type { RouteDataOutcome } from '../../shared/protocol/route-data.ts'
@@ -182,7 +183,7 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
   const learn: RouteRequestWorld['learn'] = (...news) => {
     const hadLeft = call.hasLeft()
     call.isLate = host.world.learn?.(...news) === true
-    if (!hadLeft) call.made = { ...page }
+    if (!hadLeft && news[1]) call.made = { ...page }
   }
   let request: RouteRequest | 'taken back' | 'given up'
   try {
@@ -199,6 +200,11 @@ async function performCall(host: CallHost, call: Call, page: Page): Promise<unkn
   if (head?.document || request.failed) {
     host.leave(href, 'refresh')
     return new Promise(() => undefined) // the document is being replaced
+  }
+  // Somebody else is signed in: it was not run.
+  if (head?.others) {
+    router.forget(['/*'])
+    return unchanged()
   }
   const answer = segments.get(ACTION_RESULT_ID)?.values.data as ActionAnswer | undefined
   if ((answer === undefined || answer.thrown) && !head?.redirect) {
@@ -264,6 +270,7 @@ async function send(
   const { body, type } = callBody(args)
   const headers = {
     [IDEMPOTENCY_HEADER]: crypto.getRandomValues(new Uint32Array(4)).join('-'),
+    [PAGE_SESSIONS_HEADER]: host.world.pageSessions?.() ?? '',
     ...(type === undefined ? {} : { 'Content-Type': type }),
   }
   const hasFile =

@@ -1,4 +1,4 @@
-import { NotedSessions } from './noted-sessions.ts'
+import { NotedSessions, type PageUsers } from './noted-sessions.ts'
 import type { LearnedSlots } from './learned-slots.ts'
 
 /** Part of the URL for caches, known to them without `Vary`, or of one request alone, as its trace is. */
@@ -44,6 +44,7 @@ export class Audience {
   sessions: NotedSessions | undefined = undefined
 
   /** Sessions that are being opened. */
+  #ofPage: PageUsers | undefined = undefined
   #opening: Set<Promise<unknown>> | undefined = undefined
 
   /** The `Vary` of a head that is sent and lets caches give the answer to others; `undefined` for any other answer. */
@@ -98,6 +99,12 @@ export class Audience {
 
   /** The opened sessions, and those that follow. */
   openSessions(): NotedSessions {
-    return (this.sessions ??= new NotedSessions())
+    return (this.sessions ??= new NotedSessions(this.#ofPage))
+  }
+
+  /** @param ofPage who may have made this call. @throws {RefusalSignal} if middleware has found the session of another user. */
+  expectUsers(ofPage: PageUsers): void {
+    this.#ofPage = ofPage
+    this.sessions?.expect(ofPage)
   }
 }

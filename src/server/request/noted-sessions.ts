@@ -1,7 +1,26 @@
 import { types } from 'node:util'
+import { RefusalSignal } from '../../shared/control-flow.ts'
 import type { LateFacts } from '../../shared/protocol/hydration-data.ts'
 import { changesOf, NO_SESSION, writeSessionMarks } from '../../shared/protocol/session-marks.ts'
 import type { SessionLife } from '../secrets/session-life.ts'
+
+/** Marks of the users of a page, by the name of their session. */
+export type PageUsers = ReadonlyMap<string, readonly string[]>
+
+/** @param text marks of the sessions of a page, separated by spaces; of a visitor, so it may be anything. */
+export function pageUsers(text: string): PageUsers {
+  const users = new Map<string, readonly string[]>()
+  for (const mark of text.split(' ')) {
+    const at = mark.indexOf(':')
+    if (at > 0) users.set(mark.slice(0, at), usersIn(mark.slice(at + 1)))
+  }
+  return users
+}
+
+/** @param mark as `session-marks.ts` has it, without the name. */
+function usersIn(mark: string): readonly string[] {
+  return mark.split('.').slice(1)
+}
 
 /** The sessions that a request has opened, by name. */
 export class NotedSessions {
@@ -9,10 +28,27 @@ export class NotedSessions {
   #first: Map<string, string> | undefined
   readonly #marks = new Map<string, string>()
   readonly #lives = new Map<string, SessionLife>()
+  #ofPage: PageUsers | undefined
+  /** Whether one of them belongs to a user whose page this is not. */
+  isOthers = false
   /** Called when a session is noted. */
   onNote: (() => void) | undefined
 
-  /** Replaces what was noted of a session before. */
+  /** @param ofPage unless it is given now or later, all users may call. @throws {RefusalSignal} as `note`. */
+  constructor(ofPage?: PageUsers) {
+    this.#ofPage = ofPage
+  }
+
+  /** Only these users, or nobody, may have called. @throws {RefusalSignal} as `note`. */
+  expect(ofPage: PageUsers): void {
+    this.#ofPage = ofPage
+    for (const [name, mark] of this.#marks) this.#refuseOthers(name, mark)
+  }
+
+  /**
+   * Replaces what was noted of a session before.
+   * @throws {RefusalSignal} if this call is of a page of one user, and the session of a different one.
+   */
   note(name: string, mark: string, life: SessionLife): void {
     const former = this.#marks.get(name)
     if (former !== undefined && former !== mark && this.#first?.has(name) !== true)
@@ -21,6 +57,15 @@ export class NotedSessions {
     if (mark === NO_SESSION) this.#lives.delete(name)
     else this.#lives.set(name, life)
     this.onNote?.()
+    if (former === undefined) this.#refuseOthers(name, mark)
+  }
+
+  #refuseOthers(name: string, mark: string): void {
+    const users = this.#ofPage?.get(name) ?? []
+    const found = usersIn(mark)
+    if (users.length === 0 || found.length === 0 || found.some((user) => users.includes(user))) return
+    this.isOthers = true
+    throw new RefusalSignal('unauthorized')
   }
 
   /** As `session-marks.ts` has them. */

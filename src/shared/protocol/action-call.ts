@@ -38,6 +38,13 @@ export const IDEMPOTENCY_FIELD = '$ACTION_ONCE'
 /** The same from the client router, as a header. */
 export const IDEMPOTENCY_HEADER = 'X-Millrace-Once'
 
+/**
+ * From the client router: the marks of the page's sessions, as `session-marks.ts` has them, separated by spaces. If the call finds
+ * the session of another user, it is refused, and the head of the answer says `others`: the browser has learned of no
+ * sign-in meanwhile, as if it came from a page whose scripts have not run.
+ */
+export const PAGE_SESSIONS_HEADER = 'X-Millrace-Sessions'
+
 /** Id of the record with the result. */
 export const ACTION_RESULT_ID = '#action'
 

@@ -74,6 +74,8 @@ export interface RouteDataHead {
    * redirect, as a document.
    */
   readonly left?: true
+  /** The call was not made: another user is signed in than on the page that has called. */
+  readonly others?: true
   /** With `route`: the last drop that the data contains, as in `drops-event.ts`; absent in applications without handlers. */
   readonly at?: number | undefined
   /** Key of the route that answers the URL after rewriting; `null` if none does: an outcome `notFound` follows. */

@@ -5,13 +5,18 @@ import request from 'supertest'
 import { expect, test } from 'vitest'
 import { unauthorized, type GuardArgs } from 'millrace/server'
 import { nameUser } from '../../fixtures/recipes/host-users/host-user.server.ts'
+import { action } from '../../../src/server/routes/actions/action.ts'
+import { actionId } from '../../../src/server/routes/actions/action-id.ts'
 import { moduleOf, page, tinyApp } from '../../support/tiny-app.tsx'
 import { fencedBlocks } from '../../unit/app/handbook-samples.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../../..')
 
+const MODULE = 'actions.server.ts'
+
 function site() {
   const state: { user?: string | undefined } = {}
+  const saved: unknown[] = []
   const { app } = tinyApp({
     routes: {
       '/members': {
@@ -26,6 +31,7 @@ function site() {
         loader: moduleOf({ loader: () => ({}) }),
       },
     } as never,
+    actions: { [MODULE]: { save: action({ handler: ({ context }) => void saved.push(context.locals) }) } },
     middleware: [
       (_req, res, next) => {
         if (state.user !== undefined) res.locals['name'] = state.user
@@ -42,6 +48,14 @@ function site() {
       return { status, marks: (JSON.parse(first) as { readonly sessions?: string }).sessions, headers }
     },
     document: () => agent.get('/members'),
+    saved,
+    async call(marks = '') {
+      const { text, status } = await agent
+        .post(`/_m/data/members?_action=${actionId(MODULE, 'save')}`)
+        .set({ 'X-Forwarded-Proto': 'https', 'X-Millrace-Build': 'development', 'X-Millrace-Sessions': marks })
+        .send({})
+      return { status, head: JSON.parse(text.split('\n', 1)[0] ?? '{}') as { readonly others?: true } }
+    },
   }
 }
 
@@ -67,4 +81,15 @@ test('each answer names its user, and a change of the host’s user at once', as
   expect((await document()).text).toContain(bob.marks)
   delete state.user
   expect([(await document()).status, (await data()).marks]).toEqual([401, '~shown:-'])
+})
+
+test('what a page of the host’s former user calls is not run for the next one', async () => {
+  const { state, call, data, saved } = site()
+  state.user = 'ann'
+  const { marks } = await data()
+  expect((await call(marks)).status).toBe(200)
+  state.user = 'bob'
+  const { status, head } = await call(marks)
+  expect([status, head.others, saved.length]).toEqual([401, true, 1])
+  expect((await call((await data()).marks)).status).toBe(200)
 })

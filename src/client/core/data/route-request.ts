@@ -59,7 +59,7 @@ export interface RouteRequest extends RouteRequestOptions {
   /** Requested delay before a retry, in milliseconds. */
   readonly retryAfterMs: number | undefined
   /** The server's answer for the URL; absent before it is known. */
-  readonly head?: RouteAnswer & Pick<RouteDataHead, 'left'>
+  readonly head?: RouteAnswer & Pick<RouteDataHead, 'left' | 'others'>
   readonly outcome?: RouteDataOutcome
   /** Characters of the segments that have arrived whole. */
   readonly size: number
@@ -102,6 +102,8 @@ export interface RouteRequestWorld {
    * @returns `true` if it has come too late: they were others before it.
    */
   learn?(sessions: string | undefined, isCall: boolean, startedAt: number, hasLeft?: boolean): unknown
+  /** Marks of the sessions of the page. */
+  pageSessions?(): string
 }
 
 /** Called during a request, in this order; after its end, only `changed`. */
@@ -244,7 +246,7 @@ function sinkOf(
         throw new RouteDataError('version')
       }
       request.head = head
-      learn?.(head.sessions, !!request.call, request.startedAt, head.left)
+      learn?.(head.sessions, !!request.call && !head.others, request.startedAt, head.left)
       const ready = listener.head(head)
       listener.changed()
       return ready

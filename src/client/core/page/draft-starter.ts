@@ -19,7 +19,7 @@ export function createDraftStarter(
     readonly isFromCache: boolean
     readonly channel: BroadcastChannel
   },
-): DraftKeeper {
+): DraftKeeper & { pageSessions(): string } {
   const { window, storage } = parts
   const { document } = window
   const typed: Controls = new WeakSet()
@@ -80,6 +80,7 @@ export function createDraftStarter(
       keeper?.arrived(kind, isTraversal)
       look()
     },
+    pageSessions: () => sessions.ofPage,
     learn: (news, isCall, startedAt = Infinity, hasLeft) => sessions.learn(news, isCall, startedAt, hasLeft),
   }
 }

@@ -1,6 +1,8 @@
 import type { FailedAction, InvalidInput } from '../../../shared/action-result.ts'
+import { PAGE_SESSIONS_HEADER } from '../../../shared/protocol/action-call.ts'
 import { clientKey } from '../../http/client-key.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { pageUsers } from '../../request/noted-sessions.ts'
 import { giveAfterWork } from '../../request/running-work.ts'
 import type { MeasuredPart } from '../../request/request-record.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
@@ -50,6 +52,8 @@ export async function performCall(
   context: RequestContext,
 ): Promise<CallResult> {
   using _ = context.work.begin()
+  const refused = refuseOthers(page, context)
+  if (refused !== undefined) return refused
   const judged = await judgeCall(parts, page, context)
   if (judged.kind !== 'judged') return judged
   const { limits, named } = judged
@@ -62,6 +66,12 @@ export async function performCall(
   try {
     const call = await receiveCall(parts, { ...judged, memory: held }, page, context)
     if (call.kind !== 'arrived') return call
+    // A guard may have given the session to who is signed in at the host.
+    const others = refuseOthers(page, context)
+    if (others !== undefined) {
+      if (call.body.kind === 'form') call.body.discard()
+      return others
+    }
     held.run()
     arrived = call
     const finished = await run(parts, call, page, context)
@@ -75,6 +85,19 @@ export async function performCall(
     const large = await showTooLarge(parts, { arrived, named }, thrown, context)
     if (large === undefined) return { kind: 'refused', status: thrown.status, reason: thrown.message }
     return resultOf(large, { outcome: large.outcome, revalidate: [] }, page, context)
+  }
+}
+
+/** What one user's page calls is not run for another one. */
+function refuseOthers({ route }: MatchedRoute, context: RequestContext): UnperformedCall | undefined {
+  const marks = context.req.headers[PAGE_SESSIONS_HEADER.toLowerCase()]
+  if (context.data === undefined || typeof marks !== 'string') return undefined
+  try {
+    context.audience.expectUsers(pageUsers(marks))
+    return undefined
+  } catch (thrown) {
+    dropBody(context.req, context.res)
+    return { kind: 'stopped', stopped: { thrown, boundaryFrom: route.chain.length - 1, place: 'action' } }
   }
 }
 

@@ -25,7 +25,7 @@ import { takeStreamEncoding } from '../../request/answer/stream-encoding.ts'
 import type { RequestContext } from '../../request/context.ts'
 
 /** The first line without the members that all answers of a server share. */
-export type Head = Omit<RouteDataHead, 'v' | 'build' | 'sessions' | 'left'>
+export type Head = Omit<RouteDataHead, 'v' | 'build' | 'sessions' | 'left' | 'others'>
 
 /**
  * Tells the client to load the URL as a document.
@@ -45,7 +45,7 @@ export function sendHead(context: RequestContext, status: number, head: Head, he
 interface Opening {
   readonly status: number
   /** The first line without sessions. */
-  readonly head: Omit<RouteDataHead, 'v' | 'sessions' | 'left'>
+  readonly head: Omit<RouteDataHead, 'v' | 'sessions' | 'left' | 'others'>
   readonly headers: HeaderList
 }
 
@@ -204,9 +204,10 @@ export class DataAnswer {
   /** Without sessions in an answer that caches give to others: a copy would end the sessions in their tabs. */
   #firstLine({ head }: Opening, { shared }: Caching): string {
     if (shared) return routeDataHead(head)
-    const { marks = '', hasLeft = false } = this.#context.audience.sessions ?? {}
+    const { marks = '', hasLeft = false, isOthers = false } = this.#context.audience.sessions ?? {}
     this.#told = marks
-    return routeDataHead({ ...head, ...(marks !== '' && { sessions: marks }), ...(hasLeft && { left: true }) })
+    const news = { ...(hasLeft && { left: true as const }), ...(isOthers && { others: true as const }) }
+    return routeDataHead({ ...head, ...(marks !== '' && { sessions: marks }), ...news })
   }
 
   #sendWhole({ status, headers }: Opening, caching: Caching, text: string): void {
