@@ -149,6 +149,7 @@ function tabOf(marks: string, sessions = '', isFromCache = false) {
   const localStorage = {
     getItem: (key: string) => kept.get(key),
     setItem: vi.fn<(key: string, value: string) => void>((key, value) => void kept.set(key, value)),
+    removeItem: (key: string) => kept.delete(key),
   }
   const window = Object.assign(new EventTarget(), { document, localStorage })
   const parts = { window, channel, storage: undefined, marks, kind: () => '', hasActions: () => false, isFromCache }
@@ -193,6 +194,16 @@ test('a page asks again if an answer says that a user has left of whom only othe
   // A call asks by itself, and a router that knows the session.
   expect(drops('', true)).toEqual([])
   expect(drops('session:one.ann')).toEqual([])
+})
+
+test('a store that is full does not go on naming a former user, for whom calls of the next page would be refused', () => {
+  const sessions = `${Date.now()} session:one.ann `
+  const { learn, localStorage } = tabOf('', sessions)
+  localStorage.setItem.mockImplementation(() => {
+    throw new DOMException('full', 'QuotaExceededError')
+  })
+  learn('session:two.bob')
+  expect(tabOf('', localStorage.getItem('millrace:sessions')).pageSessions()).toBe('')
 })
 
 test('marks of sessions in cookies are behind the others', () => {

@@ -232,8 +232,14 @@ function keepMarks(window: Window, news: string): void {
   const marks = mergeMarks(former, news)
   if (marks === former) return
   try {
-    window.localStorage.setItem(STORAGE_KEY, `${Date.now()} ${marks}`)
+    const { localStorage } = window
+    try {
+      localStorage.setItem(STORAGE_KEY, `${Date.now()} ${marks}`)
+    } catch {
+      // It is full. What it holds of them is not true any more: calls of the next page would be refused.
+      localStorage.removeItem(STORAGE_KEY)
+    }
   } catch {
-    // Full or forbidden.
+    // It is forbidden.
   }
 }
