@@ -344,6 +344,20 @@ describe('headers of the host', () => {
     }
   })
 
+  test('so does one of a method that all responses of the host inherit', async () => {
+    const { host, get } = await hosted([])
+    const { writeHead } = host.response
+    const withCookie = function (this: ExpressResponse, ...head: Parameters<typeof writeHead>): ExpressResponse {
+      this.append('Set-Cookie', 'sid=1')
+      return writeHead.apply(this, head)
+    }
+    host.response.writeHead = withCookie as typeof writeHead
+    for (const path of ['/shared', '/handler', '/shared-files/page.html']) {
+      const { headers } = await get(path).expect(200)
+      expect([path, headers['cache-control'], headers['set-cookie']]).toEqual([path, 'private, no-store', ['sid=1']])
+    }
+  })
+
   test.for(['/late', '/handler'])('a compressor leaves %s alone, which it would hold back', async (path) => {
     const asked: unknown[] = []
     // As compression() does: it decides when headers are written.

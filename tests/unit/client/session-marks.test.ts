@@ -179,15 +179,12 @@ test('event streams and other tabs hear of a session only if it has become anoth
 test('a page asks again if an answer says that a user has left of whom only other tabs had told it', () => {
   const drops = (marks: string, isCall?: boolean): unknown[] => {
     const { learn, channel } = tabOf(marks)
-    const dropped: unknown[] = []
-    channel.addEventListener(
-      'message',
-      ({ data }: Event & { data?: unknown }) => Array.isArray(data) && dropped.push(data),
-    )
+    const all: unknown[] = []
+    channel.addEventListener('message', ({ data }: Event & { data?: unknown }) => Array.isArray(data) && all.push(data))
     channel.dispatchEvent(Object.assign(new Event('message'), { data: '\nsession:one.ann' }))
-    dropped.length = 0
+    all.length = 0
     learn('session:-', isCall)
-    return dropped
+    return all
   }
   expect(drops('')).toEqual([['/*', true]])
   expect(drops('session:-')).toEqual([['/*', true]])
@@ -196,14 +193,22 @@ test('a page asks again if an answer says that a user has left of whom only othe
   expect(drops('session:one.ann')).toEqual([])
 })
 
-test('a store that is full does not go on naming a former user, for whom calls of the next page would be refused', () => {
+test('calls name the sessions that answers to the page have opened, and none that only the browser remembers', () => {
+  const { learn, channel, pageSessions } = tabOf('admin:-', `${Date.now()} session:one.ann `)
+  channel.dispatchEvent(Object.assign(new Event('message'), { data: '\nbasket:three' }))
+  expect(pageSessions().trim()).toBe('admin:-')
+  learn('session:two.bob')
+  expect(pageSessions().trim()).toBe('admin:- session:two.bob')
+})
+
+test('a store that is full does not go on naming a former user', () => {
   const sessions = `${Date.now()} session:one.ann `
   const { learn, localStorage } = tabOf('', sessions)
   localStorage.setItem.mockImplementation(() => {
     throw new DOMException('full', 'QuotaExceededError')
   })
   learn('session:two.bob')
-  expect(tabOf('', localStorage.getItem('millrace:sessions')).pageSessions()).toBe('')
+  expect(localStorage.getItem('millrace:sessions')).toBeUndefined()
 })
 
 test('marks of sessions in cookies are behind the others', () => {

@@ -80,7 +80,7 @@ export function createDraftStarter(
       keeper?.arrived(kind, isTraversal)
       look()
     },
-    pageSessions: () => sessions.ofPage,
+    pageSessions: sessions.opened,
     learn: (news, isCall, startedAt = Infinity, hasLeft) => sessions.learn(news, isCall, startedAt, hasLeft),
   }
 }

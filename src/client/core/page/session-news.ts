@@ -21,6 +21,8 @@ export interface SessionNews {
    * those with a user, or all that it has opened if none has one.
    */
   readonly ofPage: string
+  /** Of the sessions that answers to this page have opened; what others have told may be long over. */
+  opened(): string
   /** As `DraftKeeper.learn`. @returns whether the answer came too late: its sessions were others before it. */
   learn(news: string | undefined, isCall: boolean | undefined, startedAt: number, hasLeft?: boolean): boolean
 }
@@ -69,7 +71,6 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
     else if (isOther) askAgain(isFormer)
     return isFormer
   }
-
   function hear(data: unknown): void {
     if (typeof data !== 'string' || data.length > MAX_HEARD) return
     const at = data.indexOf('\n') + 1
@@ -108,6 +109,7 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
     marks: allMarks,
     first: ofPage(latest),
     isFormer,
+    opened: () => opened,
     get ofPage() {
       const all = ofPage(allMarks())
       const named = textOf(all, (_, users) => users !== '')
@@ -236,7 +238,7 @@ function keepMarks(window: Window, news: string): void {
     try {
       localStorage.setItem(STORAGE_KEY, `${Date.now()} ${marks}`)
     } catch {
-      // It is full. What it holds of them is not true any more: calls of the next page would be refused.
+      // It is full. What it holds of them is not true any more.
       localStorage.removeItem(STORAGE_KEY)
     }
   } catch {

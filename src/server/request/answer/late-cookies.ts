@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import { ServerResponse } from 'node:http'
 import { dropTargetedCaching, mayBeShared } from '../../http/cache-control.ts'
 import { ONE_VISITOR } from './caching.ts'
 
@@ -13,9 +13,9 @@ const IMMUTABLE = /\bimmutable\b/i
  */
 export function keepLateCookiesPrivate(res: ServerResponse): void {
   // Nobody else is asked when this head is written.
-  if (!Object.hasOwn(res, 'writeHead') && !Object.hasOwn(res, 'end')) return
+  if (res.writeHead === ServerResponse.prototype.writeHead && res.end === ServerResponse.prototype.end) return
   let message = res.statusMessage
-  Object.defineProperty(res, 'statusMessage', {
+  Reflect.defineProperty(res, 'statusMessage', {
     configurable: true,
     enumerable: true,
     get() {
