@@ -43,8 +43,10 @@ export class Audience {
   /** The sessions that were opened; `undefined` if there is none. */
   sessions: NotedSessions | undefined = undefined
 
-  /** Sessions that are being opened. */
+  /** Who may have made this call. */
   #ofPage: PageUsers | undefined = undefined
+
+  /** Sessions that are being opened. */
   #opening: Set<Promise<unknown>> | undefined = undefined
 
   /** The `Vary` of a head that is sent and lets caches give the answer to others; `undefined` for any other answer. */

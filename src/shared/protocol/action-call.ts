@@ -40,8 +40,8 @@ export const IDEMPOTENCY_HEADER = 'X-Millrace-Once'
 
 /**
  * From the client router: the marks of the page's sessions, as `session-marks.ts` has them, separated by spaces. If the call finds
- * the session of another user, it is refused, and the head of the answer says `others`: the browser has learned of no
- * sign-in meanwhile, as if it came from a page whose scripts have not run.
+ * the session of a different user, it is refused, and the head of the answer says `others`: that user has signed in by a
+ * document whose scripts have not run, so the page does not know it.
  */
 export const PAGE_SESSIONS_HEADER = 'X-Millrace-Sessions'
 
