@@ -344,6 +344,13 @@ describe('headers of the host', () => {
     }
   })
 
+  test('so does a cookie that is there before', async () => {
+    const { get } = await hosted(setting({ 'Set-Cookie': 'sid=1' }))
+    for (const path of ['/shared', '/handler', '/shared-files/page.html', '/_m/assets/page.html']) {
+      expect((await get(path).expect(200)).headers['cache-control']).toMatch(/^private, /)
+    }
+  })
+
   test('so does one of a method that all responses of the host inherit', async () => {
     const { host, get } = await hosted([])
     const { writeHead } = host.response

@@ -94,3 +94,21 @@ test.for(CASES)('shared caches: %s', async ([, cookie, caching, answer, expected
   const { headers } = await supertest(setup.app).get('/up/a').expect(200)
   expect(headers['cache-control']).toBe(expected)
 })
+
+test.for([
+  [true, {}, 'private, no-store'],
+  [true, { 'Set-Cookie': 'a=1' }, 'private, no-store'],
+  [false, { 'Set-Cookie': 'a=1' }, PUBLIC],
+] as const)('shared caches: a cookie while the head is written %s, %o', async ([hasCookie, answer, expected]) => {
+  const late: RequestHandler = (_req, res, next) => {
+    const writeHead = res.writeHead.bind(res)
+    res.writeHead = ((status: number) => {
+      if (hasCookie) res.append('Set-Cookie', 'session=ann')
+      return writeHead(status)
+    }) as typeof writeHead
+    next()
+  }
+  await using setup = await upstreamBehind(late, { 'Cache-Control': PUBLIC, ...answer })
+  const { headers } = await supertest(setup.app).get('/up/a').expect(200)
+  expect(headers['cache-control']).toBe(expected)
+})

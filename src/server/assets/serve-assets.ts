@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import type { Response } from 'express'
-import { addVary, mayGetCookie } from '../request/answer/answer-headers.ts'
+import { addVary, setsCookie } from '../request/answer/answer-headers.ts'
 import { keepLateCookiesPrivate } from '../request/answer/late-cookies.ts'
 import { sendText } from '../request/answer/send-plain.ts'
 import { addSecurityHeaders } from '../request/answer/security-headers.ts'
@@ -47,8 +47,8 @@ function sendAsset(context: RequestContext, file: AssetFile, kept?: KeptFiles): 
   addSecurityHeaders(res, isSecure(context.clientAddress))
   res.type(file.name)
   addVary(res, 'Accept-Encoding')
-  // A session of the host's may add its cookie to every answer.
-  res.setHeader('Cache-Control', `${mayGetCookie(req) ? 'private' : 'public'}, ${IMMUTABLE}`)
+  // A host may add the cookie of its session to every answer.
+  res.setHeader('Cache-Control', `${setsCookie(context) ? 'private' : 'public'}, ${IMMUTABLE}`)
   keepLateCookiesPrivate(res)
   // The name is a hash of the content: equal on every instance, unlike time stamps.
   res.setHeader('ETag', `"${file.name}${encoding === undefined ? '' : ENCODING_SUFFIX[encoding]}"`)

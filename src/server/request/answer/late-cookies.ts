@@ -14,12 +14,13 @@ const IMMUTABLE = /\bimmutable\b/i
 export function keepLateCookiesPrivate(res: ServerResponse): void {
   // Nobody else is asked when this head is written.
   if (res.writeHead === ServerResponse.prototype.writeHead && res.end === ServerResponse.prototype.end) return
+  const cookies = String(res.getHeader('set-cookie'))
   let message = res.statusMessage
   Reflect.defineProperty(res, 'statusMessage', {
     configurable: true,
     enumerable: true,
     get() {
-      if (!res.headersSent && res.hasHeader('set-cookie')) makePrivate(res)
+      if (!res.headersSent && String(res.getHeader('set-cookie')) !== cookies) makePrivate(res)
       return message
     },
     set(text: string) {
