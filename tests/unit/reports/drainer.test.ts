@@ -197,6 +197,31 @@ describe('a service that fails', () => {
     expect(service.names()).toEqual(['a1', 'a1'])
   })
 
+  it('that asks one client to wait gets the reports of others after a second', async () => {
+    accept('a1')
+    const { service, clock } = await start()
+    service.answerBy((name) => (name === 'a1' ? answered(503, { retryAfter: '300' }) : TAKEN))
+    await service.arrivals[0]?.answer(answered(503, { retryAfter: '300' }))
+    accept('b1')
+    await clock.pass(2_000)
+    expect(service.names()).toContain('b1')
+  })
+
+  it('that asks two clients to wait in a row is left alone by all', async () => {
+    for (const name of ['a1', 'b1', 'c1']) accept(name)
+    const { service, clock } = await start()
+    service.answerBy((_name) => answered(503, { retryAfter: '300' }))
+    for (const arrival of service.arrivals.slice()) await arrival.answer(answered(503, { retryAfter: '300' }))
+    accept('d1')
+    await clock.pass(5_000)
+    const tries = service.names().length
+    service.answerBy(() => TAKEN)
+    await clock.pass(290_000)
+    expect(service.names()).toHaveLength(tries)
+    await clock.pass(10_000)
+    expect(service.names()).toContain('d1')
+  })
+
   it('asks only one client to wait if it has answered others since', async () => {
     accept('a1')
     const { service, clock } = await start()

@@ -27,6 +27,8 @@ interface FailedAttempt {
   readonly startedAt: number
   /** Requested by the service, in milliseconds; 0 if not. */
   readonly retryAfterMs: number
+  /** Whether it is a rate limit, which is for all. */
+  readonly isLimit: boolean
 }
 
 /** Decides when to try what. All times are milliseconds of one clock. */
@@ -39,6 +41,8 @@ interface DeliveryPace {
   mostInFlight(): number
   /** Whether this client's envelopes must wait while there are others to send. */
   isHeld(client: string, now: number): boolean
+  /** Whether one of those may be sent, because there are no others. */
+  mayRepeat(now: number): boolean
   /** @returns whether the envelope is hopeless and should be dropped. */
   failed(attempt: FailedAttempt, now: number): boolean
   /** @returns whether this ends an outage. */
@@ -65,6 +69,8 @@ interface Hold {
 export function createDeliveryPace(random: () => number, most: number): DeliveryPace {
   const holds = new Map<string, Hold>()
   let pausedUntil = 0
+  /** Clients that have failed wait so long, because the service has asked for it. */
+  let askedUntil = 0
   let lastFailureAt = Number.NEGATIVE_INFINITY
   let failures = 0
   let successes = 0
@@ -75,11 +81,11 @@ export function createDeliveryPace(random: () => number, most: number): Delivery
     return ceiling / 2 + (ceiling / 2) * random()
   }
 
+  /** A time that is further away means that the clock was set back. */
+  const msUntil = (time: number, now: number): number => (time - now > LONGEST_ASKED_MS ? 0 : Math.max(0, time - now))
+
   return {
-    pauseLeft(now) {
-      const left = Math.max(0, pausedUntil - now)
-      return left > LONGEST_ASKED_MS ? 0 : left // the clock was set back
-    },
+    pauseLeft: (now) => msUntil(pausedUntil, now),
     get failing() {
       return failures > 0
     },
@@ -90,7 +96,9 @@ export function createDeliveryPace(random: () => number, most: number): Delivery
       return hold.until > now || (failures > 0 && hold.successesBefore === successes)
     },
 
-    failed({ id, client, startedAt, retryAfterMs }, now) {
+    mayRepeat: (now) => failures > 0 && msUntil(askedUntil, now) === 0,
+
+    failed({ id, client, startedAt, retryAfterMs, isLimit }, now) {
       const former = holds.get(client)
       const asked = Math.min(retryAfterMs, LONGEST_ASKED_MS)
       // Others were answered between two of its failures.
@@ -102,7 +110,12 @@ export function createDeliveryPace(random: () => number, most: number): Delivery
       }
       // While each failure is of another client, the service may fail for these only.
       const pause = pauseAfter(former === undefined ? 1 : failures)
-      if (!isItsFault) pausedUntil = Math.max(pausedUntil, now + Math.max(asked, pause))
+      // What it asks of one client only may be due to that client's envelope.
+      const isForAll = isLimit || failures > 1
+      if (!isItsFault) {
+        pausedUntil = Math.max(pausedUntil, now + Math.max(isForAll ? asked : 0, pause))
+        askedUntil = Math.max(askedUntil, now + asked)
+      }
       const isOutage = former?.id === id && former.successesBefore === successes
       const count = former?.id === id ? former.failures + (isOutage ? 0 : 1) : 1
       if (count >= HOPELESS_FAILURES) {
@@ -128,7 +141,7 @@ export function createDeliveryPace(random: () => number, most: number): Delivery
       }
       successes += 1
       failures = 0
-      pausedUntil = 0
+      pausedUntil = askedUntil = 0
       holds.delete(client)
       return ended
     },

@@ -113,7 +113,7 @@ export class EnvelopeSender {
     const probe = pace.failing ? this.#options.random : undefined
     const entry = await this.#window.take(mayLeave, (client) => isBusy(client) || pace.isHeld(client, now), probe)
     // No other client is left for a probe.
-    return entry ?? (pace.failing ? this.#window.take(mayLeave, isBusy) : undefined)
+    return entry ?? (pace.mayRepeat(now) ? this.#window.take(mayLeave, isBusy) : undefined)
   }
 
   async #send(entry: SpooledEntry, now: number): Promise<void> {
@@ -185,7 +185,7 @@ export class EnvelopeSender {
     const asked = parseRetryAfter(retryAfter, now) ?? 0
     const retryAfterMs = isLimit ? asked || UNNAMED_LIMIT_MS : asked
     const known = this.#pace.failing
-    const hopeless = this.#pace.failed({ id: entry.id, client: entry.client, startedAt, retryAfterMs }, now)
+    const hopeless = this.#pace.failed({ id: entry.id, client: entry.client, startedAt, retryAfterMs, isLimit }, now)
     if (!known && this.#pace.failing) {
       this.#options.log.warn({ status, waiting: await this.#waiting() }, 'the error service fails; reports wait')
     }
