@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino'
 import type { IdempotencyStore } from './idempotency-store.ts'
+import { OwedEnds, type CallEnd } from './owed-ends.ts'
 import { rateCells } from './rate-cells.ts'
 import type { RateLimits } from './rate-limits.ts'
 import { RedisGone } from './redis-link.ts'
@@ -56,6 +57,9 @@ export function sharedIdempotencyStore(
   own: IdempotencyStore,
   watch: SharedStoreWatch,
 ): IdempotencyStore {
+  const owed = new OwedEnds(shared)
+  const send = (end: CallEnd) => watch.ask(() => owed.send(end))
+
   /** @returns the result of `work`; a full disk is ignored if the shared store has done its part. */
   async function also(answered: boolean, work: () => Promise<void>): Promise<void> {
     try {
@@ -73,6 +77,8 @@ export function sharedIdempotencyStore(
         return { state: 'new' } as const
       })
       if (here.state === 'done') return here
+      // Otherwise the shared store would take it for running.
+      if (owed.has(key)) await owed.pay()
       const answer = await watch.ask(() => shared.begin(key, now, client))
       if (answer === undefined) {
         if ('thrown' in failure) throw failure.thrown
@@ -90,11 +96,11 @@ export function sharedIdempotencyStore(
       return here || (await watch.ask(() => shared.has(key, now)))?.result === true
     },
     async finish(key, result, now, client) {
-      const answer = await watch.ask(() => shared.finish(key, result, now, client))
+      const answer = await send({ key, result: { text: result, now, client } })
       await also(answer !== undefined, () => own.finish(key, result, now, client))
     },
     async abandon(key) {
-      const answer = await watch.ask(() => shared.abandon(key))
+      const answer = await send({ key })
       await also(answer !== undefined, () => own.abandon(key))
     },
   }
