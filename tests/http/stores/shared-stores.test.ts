@@ -153,18 +153,21 @@ describe.skipIf(findProgram('redis-server') === undefined)('stores that instance
     expect(await other.calls.begin('a', NOW)).toEqual({ state: 'done', result: 'x' })
   })
 
-  test.each(['hangs', 'takes no writes'])('give the result of a call that ended while Redis %s to others', async (how) => {
-    const [one, other] = [await startInstance(), await startInstance()]
-    for (const key of ['ended', 'left']) await one.calls.begin(key, NOW)
-    if (how === 'hangs') redis.pause()
-    else await one.link.run((client) => client.sendCommand(['REPLICAOF', '127.0.0.1', '1']))
-    await one.calls.finish('ended', 'x', NOW)
-    await one.calls.abandon('left')
-    if (how === 'hangs') redis.resume()
-    else await other.link.run((client) => client.sendCommand(['REPLICAOF', 'NO', 'ONE']))
-    await expect.poll(() => other.calls.begin('ended', NOW), SOON).toEqual({ state: 'done', result: 'x' })
-    await expect.poll(() => other.calls.has('left', NOW), SOON).toBe(false)
-  })
+  test.each(['hangs', 'takes no writes'])(
+    'give the result of a call that ended while Redis %s to others',
+    async (how) => {
+      const [one, other] = [await startInstance(), await startInstance()]
+      for (const key of ['ended', 'left']) await one.calls.begin(key, NOW)
+      if (how === 'hangs') redis.pause()
+      else await one.link.run((client) => client.sendCommand(['REPLICAOF', '127.0.0.1', '1']))
+      await one.calls.finish('ended', 'x', NOW)
+      await one.calls.abandon('left')
+      if (how === 'hangs') redis.resume()
+      else await other.link.run((client) => client.sendCommand(['REPLICAOF', 'NO', 'ONE']))
+      await expect.poll(() => other.calls.begin('ended', NOW), SOON).toEqual({ state: 'done', result: 'x' })
+      await expect.poll(() => other.calls.has('left', NOW), SOON).toBe(false)
+    },
+  )
 
   test('let a call run again here as soon as Redis is back, if it may', async () => {
     const { link, calls } = await startInstance()
