@@ -166,6 +166,7 @@ export function startRouter(options: StartOptions): StartedRouter {
   const fallbackHost = createFallbackHost(modules, code, router)
   const started = Object.assign(router, {
     ...calls,
+    hearUsers: drafts.follow,
     isBusy: () => calls.isRunning() || router.isReloading,
     leaving: effects.leaving,
     caught: (boundary: BoundaryProps, value: unknown) => caughtFallback(fallbackHost, boundary, value),

@@ -2,22 +2,10 @@
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { heading } from '../support/router-page.ts'
-import { browserTest, EMPTY, openComment, REFUSED, signIn, texts, write } from '../support/typed-page.ts'
+import { openWithoutScripts, take } from '../support/silent-sign-in.ts'
+import { browserTest, EMPTY, openComment, REFUSED, texts, write } from '../support/typed-page.ts'
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-
-/** As if a document had signed in whose scripts have not run: no tab learns it. */
-async function take(session: Page, page: Page): Promise<void> {
-  await page.context().addCookies(await session.context().cookies())
-}
-
-async function openWithoutScripts(open: (options: { javaScript: false }) => Promise<Page>, user: string) {
-  const page = await open({ javaScript: false })
-  await page.goto('/stored/sign-in?to=comment')
-  await signIn(page, user)
-  await heading(page, `Comment of ${user}`)
-  return page
-}
 
 describe('what the page of another user calls', () => {
   browserTest('is not run, and the page becomes that of the user who is signed in', async ({ open }) => {

@@ -38,7 +38,8 @@ async function site({ environment = {}, isLate = false, isLong = false, clock, .
     endOthers: async ({ context }: LoaderArgs) => (await stored.open(context)).endOthers(),
     endAll: async ({ context, request }: LoaderArgs) =>
       stored.endAll(context, new URL(request.url).searchParams.get('user') ?? ''),
-    seal: async ({ context }: LoaderArgs) => (await sealed.open(context)).set({ user: 'ann' }),
+    seal: async ({ context, request }: LoaderArgs) =>
+      (await sealed.open(context)).set({ user: new URL(request.url).searchParams.get('user') ?? 'ann' }),
   }
   const events =
     (kind: typeof stored | typeof sealed) =>
@@ -98,6 +99,30 @@ async function untilOver(stream: { readonly isOver: boolean }): Promise<boolean>
   await expect.poll(() => stream.isOver, { timeout: 10_000 }).toBe(true)
   return true
 }
+
+const TELLS = /event: millrace:sessions\ndata: "([^"]+)"\n\n/g
+const usersOf = ({ text }: { readonly text: string }) => Array.from(text.matchAll(TELLS), ([, marks]) => marks)
+
+describe.each([
+  ['/events', 'signIn?user=ann', 'signIn?user=bob'],
+  ['/sealed-events', 'seal?user=ann', 'seal?user=bob'],
+])('the stream at %s', (path, asAnn, asBob) => {
+  test.each([false, true])('says first whose it is; opened while it sends: %s', async (isLate) => {
+    const { act, listen } = await site({ isLate })
+    const [ann, again, bob] = [await act(asAnn), await act(asAnn), await act(asBob)]
+    const streams = [await listen(path, ann), await listen(path, again), await listen(path, bob)]
+    const users = streams.map((stream) => {
+      expect(stream.text).toMatch(/^event: millrace:sessions\n/)
+      const [marks = '', ...more] = usersOf(stream)
+      expect(more).toEqual([])
+      return marks.split('.')[1]
+    })
+    expect(users[1]).toBe(users[0])
+    expect(users[2]).not.toBe(users[0])
+    expect(usersOf(await listen(path))).toEqual([])
+    expect(usersOf(await listen('/public-events', ann))).toEqual([])
+  })
+})
 
 describe('a stream of a session on the server', () => {
   test.each(['signOut', 'rotate', 'endAll?user=ann'])('ends by %s, and no other stream does', async (way) => {

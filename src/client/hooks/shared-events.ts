@@ -12,6 +12,7 @@
  */
 
 import { DROPS_EVENT, type DropsMessage } from '../../shared/protocol/drops-event.ts'
+import { SESSIONS_EVENT } from '../../shared/protocol/session-marks.ts'
 
 /** Someone who listens. */
 interface EventListeners {
@@ -19,6 +20,8 @@ interface EventListeners {
   readonly names: readonly string[]
   /** @param data parsed JSON. */
   hear(name: string, data: unknown, id: string): void
+  /** The stream is of these users. @param askedAt as for `LiveRouter.hearUsers`. */
+  hearUsers(marks: string, askedAt: number): unknown
   /** The connection is open, or not any more. */
   connected(isOpen: boolean): void
 }
@@ -65,6 +68,9 @@ function openStream(url: string, { document, connect, after, random, report }: E
   let cancelRetry = (): void => undefined
   /** Opened because of this tab alone: there are no others at the same moment, over which to spread requests. */
   let isAlone = false
+  /** When the browser may have sent the cookies of this connection. */
+  let askedAt = 0
+  const users = createTelling(all)
 
   function tellConnected(isOpen: boolean): void {
     for (const { connected } of all) connected(isOpen)
@@ -73,9 +79,10 @@ function openStream(url: string, { document, connect, after, random, report }: E
   function hear(event: Event): void {
     const { type: name, data: text, lastEventId: id } = event as MessageEvent<string>
     if (isOwn(event)) return
-    lastEventId = id
     try {
       const data: unknown = JSON.parse(text)
+      if (name === SESSIONS_EVENT) return void users.tell(data as string, askedAt)
+      lastEventId = id
       if (name === DROPS_EVENT) {
         const message: DropsMessage = isAlone ? { ...(data as DropsMessage), spread: 0 } : (data as DropsMessage)
         isAlone = false
@@ -91,6 +98,7 @@ function openStream(url: string, { document, connect, after, random, report }: E
     cancelRetry()
     if (source !== undefined || document.visibilityState === 'hidden') return
     isAlone = alone
+    askedAt = Date.now()
     const opened = connect(lastEventId === '' ? url : withLastId(url, lastEventId))
     source = opened
     for (const name of names) opened.addEventListener(name, hear)
@@ -101,12 +109,12 @@ function openStream(url: string, { document, connect, after, random, report }: E
     })
     opened.addEventListener('error', (event) => {
       if (!isOwn(event)) return
+      askedAt = Date.now()
       tellConnected(false)
       // Otherwise the browser connects again by itself.
       if (opened.readyState !== CLOSED || opened !== source) return
       source = undefined
-      const delay = Math.min(FIRST_DELAY_MS * 2 ** failures, LONGEST_DELAY_MS)
-      failures += 1
+      const delay = Math.min(FIRST_DELAY_MS * 2 ** failures++, LONGEST_DELAY_MS)
       cancelRetry = after(delay * (0.5 + random() / 2), () => open())
     })
   }
@@ -119,7 +127,9 @@ function openStream(url: string, { document, connect, after, random, report }: E
   }
 
   const follow = (): void => (document.visibilityState === 'hidden' ? close() : open(true))
-  const renew = (): void => {
+  const renew = ({ detail: isOther }: CustomEventInit): void => {
+    // It is of the session that it has told.
+    if (users.isTelling && !isOther) return
     close()
     lastEventId = ''
     open()
@@ -130,7 +140,7 @@ function openStream(url: string, { document, connect, after, random, report }: E
   return {
     add(listeners) {
       all.add(listeners)
-      for (const name of [DROPS_EVENT, ...listeners.names]) {
+      for (const name of [SESSIONS_EVENT, DROPS_EVENT, ...listeners.names]) {
         if (names.has(name)) continue
         names.add(name)
         source?.addEventListener(name, hear)
@@ -147,6 +157,19 @@ function openStream(url: string, { document, connect, after, random, report }: E
       return true
     },
   }
+}
+
+/** Tells the page whose a stream is. */
+function createTelling(all: ReadonlySet<EventListeners>) {
+  const telling = {
+    isTelling: false,
+    async tell(marks: string, askedAt: number): Promise<void> {
+      telling.isTelling = true
+      await [...all][0]?.hearUsers(marks, askedAt)
+      telling.isTelling = false
+    },
+  }
+  return telling
 }
 
 /** Whether it is of the connection itself: the server may name its events `open` and `error`, too. */

@@ -45,6 +45,8 @@ export function useEvents<To extends string>(to: LinkTarget<To> | undefined, han
   const router = useContext(RouterContext)
   const [isOpen, setOpen] = useState(false)
   const hear = useEffectEvent((name: string, data: unknown, id: string) => {
+    // Of the next user.
+    if (router?.isFormer) return
     if (name === DROPS_EVENT && router) followDrops(router, data as DropsMessage)
     const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined
     handler?.(data as never, id)
@@ -55,8 +57,9 @@ export function useEvents<To extends string>(to: LinkTarget<To> | undefined, han
     return listenToUrl(withBasePath(to), {
       names: JSON.parse(names) as readonly string[],
       hear: (name, data, id) => hear(name, data, id),
+      hearUsers: (marks, askedAt) => router?.hearUsers?.(marks, askedAt),
       connected: setOpen,
     })
-  }, [to, names])
+  }, [to, names, router])
   return isOpen && to !== undefined
 }

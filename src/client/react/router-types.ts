@@ -95,6 +95,14 @@ export interface LiveRouter {
   catchUp(): Promise<void>
   /** Whether the data may come without a request more: by a call, a navigation, or a reload in progress. */
   isBusy(): boolean
+  /** Whether the page on screen is of a user who has left. */
+  readonly isFormer: boolean
+  /**
+   * Compares the users of a stream with those of the page, which may be of a former one.
+   * @param marks as in `session-marks.ts`.
+   * @param askedAt when the stream may have been asked for, in milliseconds since the epoch.
+   */
+  hearUsers(marks: string, askedAt: number): unknown
 }
 
 /** The client router, as hooks use it. */

@@ -73,6 +73,11 @@ export class NotedSessions {
     return writeSessionMarks(this.#marks)
   }
 
+  /** Of these, those of users. */
+  get marksOfUsers(): string {
+    return writeSessionMarks(new Map([...this.#marks].filter(([, mark]) => usersIn(mark).length > 0)))
+  }
+
   /** Whether the request has ended the session of a user, or given it to another one. */
   get hasLeft(): boolean {
     if (this.#first === undefined) return false

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createSharedEvents, type EventsWorld } from '../../../src/client/hooks/shared-events.ts'
 
 /** A connection that a test opens, breaks and speaks through. */
@@ -62,6 +62,7 @@ function fakeTab() {
   const listener = (...names: string[]) => ({
     names,
     hear: vi.fn<(name: string, data: unknown, id: string) => void>(),
+    hearUsers: vi.fn<(marks: string, askedAt: number) => unknown>(),
     connected: vi.fn<(isOpen: boolean) => void>(),
   })
   const show = (visibilityState: DocumentVisibilityState): void => {
@@ -250,4 +251,41 @@ test('the tab has another session: the stream is opened anew, unless it is hidde
   leave()
   change()
   expect(openSources()).toBe(0)
+})
+
+describe('the users of a stream', () => {
+  const MARKS = '"visitor:a.b"'
+
+  test('are told to one listener, with the time at which it may have been asked for, and are no event', () => {
+    vi.useFakeTimers({ now: 1_000, toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { sources, listen, listener } = fakeTab()
+    const [one, other] = [listener('tick'), listener('tick')]
+    for (const each of [one, other]) listen('/events', each)
+    vi.setSystemTime(2_000)
+    sources[0]?.say('millrace:sessions', MARKS)
+    sources[0]?.lose()
+    vi.setSystemTime(3_000)
+    sources[0]?.say('millrace:sessions', MARKS)
+    expect(one.hearUsers.mock.calls).toEqual([
+      ['visitor:a.b', 1_000],
+      ['visitor:a.b', 2_000],
+    ])
+    expect([one.hear, other.hear, other.hearUsers].flatMap(({ mock }) => mock.calls)).toEqual([])
+  })
+
+  test.each([
+    [false, 1],
+    [true, 2],
+  ])('that turn out to be different ones: %s: need %i connections', async (detail, connections) => {
+    const { sources, document, listen, listener } = fakeTab()
+    const one = listener()
+    one.hearUsers.mockImplementation(() => document.dispatchEvent(new CustomEvent('millrace:session', { detail })))
+    listen('/events', one)
+    sources[0]?.say('millrace:sessions', MARKS)
+    expect(sources).toHaveLength(connections)
+    await Promise.resolve()
+    document.dispatchEvent(new CustomEvent('millrace:session', { detail: false }))
+    expect(sources).toHaveLength(connections + 1)
+  })
 })

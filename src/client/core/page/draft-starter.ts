@@ -1,6 +1,6 @@
 import { changesOf, mergeMarks } from '../../../shared/protocol/session-marks.ts'
 import type { Controls, DraftKeeper, DraftKeeperParts } from './drafts.ts'
-import { createSessionNews } from './session-news.ts'
+import { createSessionNews, type SessionNews } from './session-news.ts'
 
 // Other applications of this origin have another one.
 const STORAGE_KEY = `millrace:drafts${globalThis.MILLRACE_BASE_PATH || ''}`
@@ -19,7 +19,7 @@ export function createDraftStarter(
     readonly isFromCache: boolean
     readonly channel: BroadcastChannel
   },
-): DraftKeeper & { pageSessions(): string } {
+): DraftKeeper & Pick<SessionNews, 'follow'> & { pageSessions(): string } {
   const { window, storage } = parts
   const { document } = window
   const typed: Controls = new WeakSet()
@@ -81,6 +81,7 @@ export function createDraftStarter(
       look()
     },
     pageSessions: sessions.opened,
+    follow: sessions.follow,
     learn: (news, isCall, startedAt = Infinity, hasLeft) => sessions.learn(news, isCall, startedAt, hasLeft),
   }
 }

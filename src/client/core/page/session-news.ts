@@ -25,7 +25,11 @@ export interface SessionNews {
   opened(): string
   /** As `DraftKeeper.learn`. @returns whether the answer came too late: its sessions were others before it. */
   learn(news: string | undefined, isCall: boolean | undefined, startedAt: number, hasLeft?: boolean): boolean
+  /** As `learn`, with what an event stream has told of its users. The page asks again if it is not theirs. */
+  follow(news: string, startedAt: number): void
 }
+
+type Learning = Omit<SessionNews, 'follow'>
 
 interface SessionNewsParts {
   readonly window: Window & typeof globalThis
@@ -105,15 +109,13 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
 
   const allMarks = (): string => mergeMarks(keptMarks(window)[1], marks)
 
-  return {
+  const sessions: Learning = {
     marks: allMarks,
     first: ofPage(latest),
     isFormer,
     opened: () => opened,
     get ofPage() {
-      const all = ofPage(allMarks())
-      const named = textOf(all, (_, users) => users !== '')
-      return named || opened === '' ? named : all
+      return namedOr(opened, ofPage(allMarks()))
     },
     learn(told, isCall, startedAt, hasLeft) {
       const news = told ?? marks
@@ -138,6 +140,16 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
       judge(ofPage(current), isCall)
       return false
     },
+  }
+  return Object.assign(sessions, { follow: createFollowing(sessions, askAgain) })
+}
+
+/** Of streams, nobody asks again. */
+function createFollowing({ opened, learn }: Learning, askAgain: (isFormer: boolean) => void): SessionNews['follow'] {
+  return (told, startedAt) => {
+    const before = opened()
+    learn(told, false, startedAt)
+    if (changesOf(before, opened())[0]) askAgain(true)
   }
 }
 
@@ -172,6 +184,12 @@ function heardLater(window: Window, news: string, opened: string, startedAt: num
   const unknown = textOf(news, (name) => !namesOf(opened).has(name))
   const [isOther, isFormer] = changesOf(unknown, mergeMarks(unknown, kept))
   return isOther && startedAt < changed && changed <= Date.now() ? { kept, isFormer } : undefined
+}
+
+/** Of all marks those with a user, or all if none has one and the page has opened some. */
+function namedOr(opened: string, all: string): string {
+  const named = textOf(all, (_, users) => users !== '')
+  return named || opened === '' ? named : all
 }
 
 /** Tells the tabs that are open, and those that open later. */

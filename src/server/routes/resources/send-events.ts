@@ -26,6 +26,7 @@ import { reportFailure } from '../../request/answer/failure.ts'
 import { normalizeThrown } from '../../request/answer/normalize-thrown.ts'
 import { send } from '../../request/answer/send.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { SESSIONS_EVENT } from '../../../shared/protocol/session-marks.ts'
 import type { SessionLife } from '../../secrets/session-life.ts'
 import type { DropEvent, DropTopics } from './drop-topics.ts'
 import { sendFault } from './send-fault.ts'
@@ -83,6 +84,8 @@ class OpenStream {
   readonly #ended = new AbortController()
   /** Sessions with which the stream ends. */
   readonly #lives = new Set<SessionLife>()
+  /** The users of whom the browser knows that this stream is theirs. */
+  #marks = ''
   /** What to undo at the end. */
   #cleanups: Cleanup[] = []
   /** Whether nothing was sent since the last heartbeat. */
@@ -105,13 +108,13 @@ class OpenStream {
     )
     this.#context.onFinish(() => this.#stop())
     this.#cleanups.push(services.onDraining(() => this.#end(retryLater())))
+    this.#context.audience.openSessions().onNote = () => this.#followSessions()
+    this.#followSessions()
     if (revalidate.length > 0) {
       const { opening, leave } = this.#parts.topics.join(revalidate, client, (event) => this.#tellDropped(event))
       this.#cleanups.push(leave)
       res.write(opening)
     }
-    this.#context.audience.openSessions().onNote = () => this.#followSessions()
-    this.#followSessions()
     if (!this.#ended.signal.aborted) void this.#run()
   }
 
@@ -139,6 +142,15 @@ class OpenStream {
       this.#lives.add(life)
       this.#cleanups.push(this.#parts.sessions.follow(life, () => this.#end(retryLater())))
     }
+    this.#tellUsers()
+  }
+
+  /** The page may be that of a former user: browsers connect again with the cookies of whoever is there then. */
+  #tellUsers(): void {
+    const marks = this.#context.audience.sessions?.marksOfUsers ?? ''
+    if (marks === this.#marks || this.#ended.signal.aborted) return
+    this.#marks = marks
+    this.#context.res.write(`event: ${SESSIONS_EVENT}\ndata: ${JSON.stringify(marks)}\n\n`)
   }
 
   /** Does not throw: its caller is a timer or another visitor's request, and the text may be a visitor's. */
