@@ -39,7 +39,7 @@ export { href } from '../shared/href.ts'
 export type { Href, LinkTarget, RedirectTarget } from '../shared/link-target.ts'
 export { html } from '../shared/protocol/html.ts'
 export type { HtmlValue } from '../shared/html-value.ts'
-export { UnavailableError, type UnavailableOptions } from './api/unavailable-error.ts'
+export { UnavailableError, type UnavailableOptions } from './http/unavailable-error.ts'
 export { clientKey } from './http/client-key.ts'
 
 // Reference: Actions and schemas

@@ -1,6 +1,6 @@
 import request from 'supertest'
 import { expect, test } from 'vitest'
-import { UnavailableError } from '../../src/server/api/unavailable-error.ts'
+import { UnavailableError } from '../../src/server/http/unavailable-error.ts'
 import type { ErrorProps } from '../../src/client/module-types.ts'
 import { moduleOf, page, tinyApp } from '../support/tiny-app.tsx'
 

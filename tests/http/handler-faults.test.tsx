@@ -2,7 +2,7 @@
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { UnavailableError } from '../../src/server/api/unavailable-error.ts'
+import { UnavailableError } from '../../src/server/http/unavailable-error.ts'
 import type { LoaderArgs } from '../../src/server/api/loader-types.ts'
 import { forbidden, notFound, redirect } from '../../src/shared/control-flow.ts'
 import { portOf } from '../support/listening.ts'

@@ -301,7 +301,10 @@ async function send(
       // An unreadable answer of a server with another build is an answer all the same.
       const isOther = request.status === 409 || (request.status === 200 && reason === 'server' && host.outdated())
       isSent = failed === undefined || isOther
-      if (isSent) return request
+      if (isSent) {
+        if (isPutOff(request) && !call.hasLeft() && (await host.retry(attempt, request.retryAfterMs, signal))) continue
+        return request
+      }
       // Once its user has left, the visitor is asked.
       const mayRetry = passing && host.online() && !call.hasLeft()
       if (mayRetry && (await host.retry(attempt, retryAfterMs, signal)) && !call.hasLeft()) continue
@@ -321,6 +324,11 @@ async function send(
     if (hasFile) host.progress(id, undefined)
     call.unsent?.end(isSent)
   }
+}
+
+/** Whether it was not run, because what a guard needs is not there yet: a store, or the next cookie of the session. */
+function isPutOff({ status, retryAfterMs, segments }: RouteRequest): boolean {
+  return status === 503 && retryAfterMs !== undefined && !segments.has(ACTION_RESULT_ID)
 }
 
 /** A call's request. `wants` names the data of its page, which the visitor may have left since. */

@@ -149,7 +149,7 @@ export async function forgetEnded(context: SessionUser): Promise<boolean> {
   let hasEnded = false
   for (const { kept, leftMs } of context.audience.sessions?.lives ?? []) {
     if (kept === undefined || (await leftMs()) !== undefined) continue
-    kept.forget()
+    await kept.forget()
     hasEnded = true
   }
   if (hasEnded) context.forgetReads()

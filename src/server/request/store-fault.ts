@@ -1,4 +1,4 @@
-import { UnavailableError } from '../api/unavailable-error.ts'
+import { UnavailableError } from '../http/unavailable-error.ts'
 
 const RETRY_AFTER_SECONDS = 5
 

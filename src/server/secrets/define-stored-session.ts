@@ -8,7 +8,8 @@ import {
   type SessionKind,
   type SessionOptions,
 } from './define-session.ts'
-import { openStoredSession, type StoredSessionRules } from './open-stored-session.ts'
+import { openStoredSession } from './open-stored-session.ts'
+import type { StoredSessionRules } from './read-stored-session.ts'
 import type { StoredSession } from './stored-session.ts'
 import { cookieBase } from './sealed-cookie.ts'
 import { noteSession } from './session-reads.ts'

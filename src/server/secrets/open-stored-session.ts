@@ -1,41 +1,30 @@
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { RefusalSignal } from '../../shared/control-flow.ts'
-import type { Schema } from '../../shared/schema.ts'
 import { clientKey } from '../http/client-key.ts'
 import type { KeptSession, NewSession, SessionStore } from '../stores/session-store.ts'
 import { checkData, handled, openFlash, type Flash, type Session } from './define-session.ts'
 import { NO_SESSION } from '../../shared/protocol/session-marks.ts'
+import {
+  endOf,
+  noteUse,
+  readStoredSession,
+  renewalOf,
+  sentId,
+  storedSessionId,
+  type CurrentSession,
+  type FoundSession,
+  type StoredSessionRules,
+} from './read-stored-session.ts'
+import { RenewedSession } from './renewed-session.ts'
 import { sessionTopic } from './session-life.ts'
 import type { SessionDevice, StoredSession } from './stored-session.ts'
 import { userMarks } from './user-mark.ts'
 import { cookieLine, replaceCookie, sealedCookieName, type SessionContext } from './sealed-cookie.ts'
 
 const ID_BYTES = 32
-const COOKIE = /^[\w-]{43}$/ // 32 bytes in base64url; anything else is not looked up
-const SEEN_EVERY_MS = 60_000 // a write for each request would cost more than the precision is worth
-const SEEN_SHARE = 10 // of the idle time, if that is shorter
 const MOST_AGENT_CHARACTERS = 200
 const MOST_TRIES = 8 // of a new id, when the session is changed meanwhile
 const MARK_CHARACTERS = 10 // tells sessions of one browser apart
-
-/** Options of a kind, checked and complete. */
-export interface StoredSessionRules<Data> {
-  readonly name: string
-  readonly schema: Schema<Data>
-  /** Key of a user in the store. */
-  readonly userKey: (data: Data) => string
-  readonly maxAgeMs: number
-  readonly idleMs: number
-  readonly sessionsPerUser: number
-  readonly maxDataBytes: number
-  /** ms since the epoch. */
-  readonly now: () => number
-}
-
-interface Current<Data> {
-  readonly kept: KeptSession
-  readonly value: Data
-}
 
 /** A session that is not kept yet. */
 interface Beginning {
@@ -51,60 +40,12 @@ export async function openStoredSession<Data>(
   rules: StoredSessionRules<Data>,
 ): Promise<StoredSession<Data>> {
   const [found, flash] = await Promise.all([
-    readCurrent(context, store, rules),
+    readStoredSession(context, store, rules),
     openFlash(rules.name, context, rules.now),
   ])
   const isRead = found !== undefined && 'value' in found
   if (isRead && (context.isPrefetch ?? context.prefetch) !== true) noteUse(found.kept, store, rules)
-  return new OpenStoredSession<Data>({ context, store, rules }, flash, isRead ? found : found?.kept)
-}
-
-async function readCurrent<Data>(
-  context: SessionContext,
-  store: SessionStore,
-  rules: StoredSessionRules<Data>,
-): Promise<Current<Data> | Pick<Current<Data>, 'kept'> | undefined> {
-  const { schema } = rules
-  const id = sentId(context, rules.name)
-  if (id === undefined) return undefined
-  const now = rules.now()
-  const kept = await store.read(id, now)
-  if (kept === undefined || endOf(kept, rules) <= now) return undefined
-  const checked = await checkData(schema, JSON.parse(kept.data))
-  return 'value' in checked ? { kept, value: checked.value } : { kept }
-}
-
-/** Id of the session that the browser has sent. */
-function sentId(context: SessionContext, name: string): string | undefined {
-  const cookie = sealedCookieName(name, context)
-  const secret = context.cookie(cookie)
-  return secret === undefined || !COOKIE.test(secret) ? undefined : storedSessionId(cookie, secret)
-}
-
-/** The lifetimes of this build count, also for sessions that a former one has started. */
-function endOf(
-  kept: KeptSession,
-  { maxAgeMs, idleMs }: Pick<StoredSessionRules<unknown>, 'maxAgeMs' | 'idleMs'>,
-): number {
-  return Math.min(kept.expiresAt, kept.startedAt + maxAgeMs, kept.seenAt + idleMs)
-}
-
-function noteUse<Data>(
-  session: KeptSession,
-  store: SessionStore,
-  { now, idleMs, maxAgeMs }: StoredSessionRules<Data>,
-): void {
-  const { startedAt, seenAt } = session
-  const at = now()
-  if (at - seenAt < Math.min(SEEN_EVERY_MS, idleMs / SEEN_SHARE)) return
-  const expiresAt = Math.min(at + idleMs, startedAt + maxAgeMs)
-  // The next request notes it again.
-  store.touch(session, { seenAt: at, expiresAt }).catch(() => undefined)
-}
-
-/** Id of a session by its cookie. Bound to the cookie's name, so that the id of one kind is not one of another. */
-export function storedSessionId(cookie: string, secret: string): string {
-  return hash('sha256', `${cookie} ${secret}`, 'base64url')
+  return new OpenStoredSession<Data>({ context, store, rules }, flash, found)
 }
 
 /** Stays when a session gets a new id. */
@@ -125,31 +66,35 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
   readonly takeFlash: Session<Data>['takeFlash']
   readonly #dropFlash: Flash['drop']
   readonly #parts: OpenParts<Data>
-  #current: Current<Data> | undefined
+  #current: CurrentSession<Data> | undefined
   /** The browser's session, if another build has written what this one does not take: none here, until it is replaced. */
   #unread: KeptSession | undefined
   /** Id of the session that the browser has sent, if there is none. */
   readonly #sent: string | undefined
+  /** Thrown if another request has given it a new id: who is signed in cannot be said, but it can be ended or replaced. */
+  #renewed: RenewedSession | undefined
   /** Changes run one after the other, in the order of their calls. */
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(
-    parts: OpenParts<Data>,
-    { flash, takeFlash, drop }: Flash,
-    found: Current<Data> | KeptSession | undefined,
-  ) {
+  constructor(parts: OpenParts<Data>, { flash, takeFlash, drop }: Flash, found: FoundSession<Data>) {
     this.#parts = parts
     this.flash = flash
     this.takeFlash = takeFlash
     this.#dropFlash = drop
-    if (found !== undefined && 'value' in found) this.#current = found
-    else this.#unread = found
-    this.#sent = found === undefined ? sentId(parts.context, parts.rules.name) : undefined
-    this.#note()
+    this.#renewed = found instanceof RenewedSession ? found : undefined
+    if (found === undefined || this.#renewed) this.#sent = sentId(parts.context, parts.rules.name)
+    else if ('value' in found) this.#current = found
+    else if ('kept' in found) this.#unread = found.kept
+    if (this.#renewed === undefined) this.#note()
   }
 
   get data(): Readonly<Data> | undefined {
-    return this.#current?.value
+    return this.#known?.value
+  }
+
+  get #known(): CurrentSession<Data> | undefined {
+    if (this.#renewed !== undefined) throw this.#renewed
+    return this.#current
   }
 
   set(data: Data): Promise<void> {
@@ -178,14 +123,14 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
 
   rotate(): Promise<void> {
     return this.#change(async () => {
-      const current = this.#current
+      const current = this.#known
       if (current === undefined) return
       this.#requireHeaders()
       const { store, rules } = this.#parts
       const { value, kept: former } = current
       const { session, secret } = this.#make(value, former.data, former)
       // One more than allowed for a moment: no other device makes room. If all of them are ended at this moment, so is it.
-      const started = (await store.start(session, rules.sessionsPerUser + 1, former)) ?? this.#refuse()
+      const started = (await store.start(session, rules.sessionsPerUser + 1, former)) ?? (await this.#gone(former))
       await store.noteRotation(former, rules.now())
       const kept = await this.#takeOver(started, former)
       this.#adopt(kept === started ? { kept, value } : await this.#checked(kept), secret)
@@ -202,29 +147,26 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
       const latest = await store.read(former.id, rules.now())
       // Of two concurrent rotations, and of one and an end, only one finds the former session.
       if (latest === undefined) break
-      if (latest.data !== known.data) kept = (await store.write(kept, latest.data, rules.now())) ?? this.#refuse()
+      if (latest.data !== known.data)
+        kept = (await store.write(kept, latest.data, rules.now())) ?? (await this.#gone(kept))
       known = latest
     }
     await this.#end(kept)
-    const sessions = await store.list(former.user, rules.now())
-    const isRotated = sessions.some((one) => firstIdOf(one) === firstIdOf(former))
-    if (!isRotated) return this.#refuse()
-    // Another request of this browser has given it a new id: the browser has that cookie, or is about to get it.
-    this.#forget()
-    throw new RefusalSignal('unauthorized')
+    return this.#gone(former)
   }
 
-  async #checked(kept: KeptSession): Promise<Current<Data>> {
+  async #checked(kept: KeptSession): Promise<CurrentSession<Data>> {
     const checked = await checkData(this.#parts.rules.schema, JSON.parse(kept.data))
     if ('fault' in checked) this.#refuse()
     return { kept, value: checked.value }
   }
 
   async devices(): Promise<readonly SessionDevice[]> {
-    if (this.#current === undefined) return []
+    const current = this.#known
+    if (current === undefined) return []
     const { store, rules } = this.#parts
-    const own = this.#current.kept.id
-    const sessions = await store.list(this.#current.kept.user, rules.now())
+    const own = current.kept.id
+    const sessions = await store.list(current.kept.user, rules.now())
     return sessions.map((one) => {
       const { id, startedAt, seenAt, userAgent } = one
       return { id: firstIdOf(one), isCurrent: id === own, startedAt, seenAt, userAgent }
@@ -233,7 +175,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
 
   end(id: string): Promise<boolean> {
     return this.#change(async () => {
-      const current = this.#current
+      const current = this.#known
       if (current === undefined) return false
       const { store, rules } = this.#parts
       const isEnded = await store.endByFirstId(current.kept.user, id, rules.now())
@@ -244,7 +186,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
 
   endOthers(): Promise<number> {
     return this.#change(async () => {
-      const current = this.#current
+      const current = this.#known
       if (current === undefined) return 0
       const { store, rules } = this.#parts
       const { kept, value } = current
@@ -282,7 +224,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     const current = this.#current
     const { value } = checked
     if (current !== undefined && rules.userKey(value) === current.kept.user) {
-      const kept = (await store.write(current.kept, text, rules.now())) ?? this.#refuse()
+      const kept = (await store.write(current.kept, text, rules.now())) ?? (await this.#gone(current.kept))
       this.#current = { kept, value }
       return
     }
@@ -331,7 +273,8 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
   }
 
   /** The session of this request is the new one, here and in the browser. */
-  #adopt(current: Current<Data>, secret: string): void {
+  #adopt(current: CurrentSession<Data>, secret: string): void {
+    this.#renewed = undefined
     const { context, rules } = this.#parts
     const cookie = sealedCookieName(rules.name, context)
     const { kept } = (this.#current = current)
@@ -350,9 +293,19 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     if (!(await this.#end(kept))) await store.endByFirstId(kept.user, firstIdOf(kept), rules.now())
   }
 
-  /** The session was ended elsewhere while this request ran. */
+  /**
+   * The session was ended elsewhere while this request ran; or another request of this browser has given it a new id: then the
+   * browser has that cookie, or is about to get it.
+   */
+  async #gone({ id }: KeptSession): Promise<never> {
+    const { store, rules } = this.#parts
+    if ((await store.stateOf(id, rules.now())) === 'rotated') throw new RenewedSession()
+    return this.#refuse()
+  }
+
+  /** The cookie stays: somebody may have signed in since, in another tab, and it may be theirs. */
   #refuse(): never {
-    this.#leave()
+    this.#forget()
     throw new RefusalSignal('unauthorized')
   }
 
@@ -366,8 +319,15 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
 
   /** Here only: the browser may have a new session already. */
   #forget(): void {
+    this.#renewed = undefined
     this.#current = undefined
     this.#note()
+  }
+
+  async #forgetEnded(id: string): Promise<void> {
+    const { store, rules } = this.#parts
+    this.#renewed = await renewalOf(id, store, rules.now())
+    if (this.#renewed === undefined) this.#forget()
   }
 
   #note(): void {
@@ -376,7 +336,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
     const { id = '', user = '', userMarks: marks } = this.#current?.kept ?? {}
     const mark = marks === undefined ? NO_SESSION : `${id.slice(0, MARK_CHARACTERS)}.${marks}`
     context.noteSession(rules.name, mark, {
-      kept: { id, topic: sessionTopic(user), forget: () => this.#forget() },
+      kept: { id, topic: sessionTopic(user), forget: () => this.#forgetEnded(id) },
       async leftMs() {
         const now = rules.now()
         const kept = await store.read(id, now)

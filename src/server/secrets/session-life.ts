@@ -8,8 +8,8 @@ export interface SessionLife {
     readonly id: string
     /** The target of `revalidate` by which processes tell each other that sessions of its user may have ended. */
     readonly topic: string
-    /** Makes it no session in this request: it has ended. */
-    forget(): void
+    /** Makes it no session in this request: it has ended, or has got a new id. */
+    forget(): Promise<void>
   }
   /**
    * @returns how long it lasts if nothing happens, in milliseconds on the clock of its kind; `undefined` if it has ended.

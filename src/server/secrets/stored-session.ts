@@ -14,7 +14,10 @@ export interface SessionDevice {
   readonly userAgent: string
 }
 
-/** A session that is kept on the server. Members that change something may fail with an {UnavailableError}. */
+/**
+ * A session that is kept on the server. Members that change something may fail with an {UnavailableError}. So does reading it for
+ * some seconds after another request of this browser has called `rotate()`, until the browser has the new cookie.
+ */
 export interface StoredSession<Data> extends Session<Data> {
   /**
    * Starts the session, or replaces its data. For a different user, it starts a new session with a new id and

@@ -45,6 +45,8 @@ export interface KeptSession extends NewSession {
 export interface Rotation {
   readonly user: string
   readonly firstId: string
+  /** When, in milliseconds since the epoch; absent if a former build has noted it. */
+  readonly at?: number
 }
 
 /** Keeps sessions. All members may fail if the store is unavailable. */
@@ -138,7 +140,7 @@ export function createSessionStore(store: Omit<Store, 'take'>): SessionStore {
       return isEnded
     },
     async noteRotation({ id, user, client, firstId = id }, now) {
-      const rotation: Rotation = { user, firstId }
+      const rotation: Rotation = { user, firstId, at: now }
       const expiresAt = now + ROTATION_MS
       await store.put({ key: rotationKey(id), value: JSON.stringify(rotation), group: '', client, expiresAt }, now)
     },

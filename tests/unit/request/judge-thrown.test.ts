@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { UnavailableError } from '../../../src/server/api/unavailable-error.ts'
+import { UnavailableError } from '../../../src/server/http/unavailable-error.ts'
 import { judgeFailure, judgeThrown, retryHeaders } from '../../../src/server/request/answer/judge-thrown.ts'
 import { controlFlowDigest, RedirectSignal, RefusalSignal } from '../../../src/shared/control-flow.ts'
 

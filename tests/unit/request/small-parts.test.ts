@@ -3,7 +3,7 @@ import { purposeOf } from '../../../src/server/request/request-kind.ts'
 import { createReadiness } from '../../../src/server/process/readiness.ts'
 import { isCrawler } from '../../../src/server/routes/render/crawler.ts'
 import { createRandomText } from '../../../src/server/http/random-text.ts'
-import { UnavailableError } from '../../../src/server/api/unavailable-error.ts'
+import { UnavailableError } from '../../../src/server/http/unavailable-error.ts'
 
 describe('nonces', () => {
   test('are 128 random bits each or more, and never come twice', () => {

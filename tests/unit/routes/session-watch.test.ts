@@ -19,7 +19,7 @@ function setup() {
     follow(id: string) {
       const ended = vi.fn<() => void>()
       const life: SessionLife = {
-        kept: { id, topic: 'ann', forget: () => undefined },
+        kept: { id, topic: 'ann', forget: () => Promise.resolve() },
         leftMs() {
           const look = Promise.withResolvers<number | undefined>()
           looks.push(look)

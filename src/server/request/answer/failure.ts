@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
 import { controlFlowDigest } from '../../../shared/control-flow.ts'
 import type { RequestContext } from '../context.ts'
+import { RenewedSession } from '../../secrets/renewed-session.ts'
 import { RequestAborted } from '../request-aborted.ts'
 import { judgeThrown } from './judge-thrown.ts'
 import type { ClientAddress } from '../../http/trusted-proxy.ts'
@@ -42,6 +43,10 @@ export function reportFailure(met: unknown, context: RequestContext, place: Fail
   const judged = judgeThrown(met)
   if (judged.kind !== 'failure') return controlFlowDigest(judged.signal) ?? ''
   const { thrown } = judged
+  if (thrown instanceof RenewedSession) {
+    context.record.refused = thrown.message
+    return errorDigest(thrown)
+  }
   if (thrown instanceof RequestAborted && thrown.cause === 'gone') return ''
   const digest = errorDigest(thrown)
   if (context.reported.has(digest)) return digest
@@ -77,6 +82,7 @@ function reportLateFailure(met: unknown, { log, reporter, record, clientAddress 
   const judged = judgeThrown(met)
   if (judged.kind !== 'failure') return
   const { thrown } = judged
+  if (thrown instanceof RenewedSession) return
   const digest = errorDigest(thrown)
   const { requestId, method, route } = record
   log.error({ requestId, err: describeThrown(thrown), digest, place: 'unawaited', route }, 'uncaught failure')

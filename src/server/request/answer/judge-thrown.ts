@@ -7,7 +7,7 @@ import {
 } from '../../../shared/control-flow.ts'
 import { withoutUrlSecrets } from '../../../shared/reports/url-secrets.ts'
 import { safeLocation } from '../../../shared/safe-location.ts'
-import { UnavailableError } from '../../api/unavailable-error.ts'
+import { UnavailableError } from '../../http/unavailable-error.ts'
 import type { HeaderList } from '../../http/header-list.ts'
 import { isLocked } from '../../stores/opening-fault.ts'
 import { normalizeThrown } from './normalize-thrown.ts'

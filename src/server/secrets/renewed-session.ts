@@ -1,0 +1,17 @@
+import { UnavailableError } from '../http/unavailable-error.ts'
+
+/** Until the browser has the new cookie of a session, in milliseconds: the answer that brings it may take a while. */
+export const RENEWAL_MS = 10_000
+
+/**
+ * The session of a request has just got a new id by another request of its browser, which is about to get the cookie: the router
+ * tries again then. No failure of the application, so it is neither logged as one nor reported.
+ */
+export class RenewedSession extends UnavailableError {
+  /** @param sinceMs the four tries of the router are spread over `RENEWAL_MS`. */
+  constructor(sinceMs = 0) {
+    const seconds = 1 + 2 * Math.floor(Math.max(0, sinceMs) / 1_000)
+    const left = Math.ceil((RENEWAL_MS - sinceMs) / 1_000)
+    super('The session has just got a new id', { retryAfter: Math.max(1, Math.min(seconds, left)) })
+  }
+}

@@ -1,0 +1,43 @@
+/** Sessions on the server that get a new id. */
+import { describe, expect, test } from 'vitest'
+import { cookieOf, memberSite } from '../support/member-site.tsx'
+
+describe('a session on the server', () => {
+  test('gets a new id by rotate() and keeps its data and age; of two at once, one is to try again', async () => {
+    const { post, signIn, layoutOf, clock } = await memberSite()
+    const cookie = await signIn('ann')
+    clock.ms += 600_000
+    const answers = await Promise.all([post('rotate', '', { cookie }), post('rotate', '', { cookie })])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 503])
+    const rotated = answers.find(({ status }) => status === 303)
+    expect(rotated?.headers['set-cookie']?.[0]).toContain('Max-Age=10200;')
+    expect((await layoutOf({ cookie: cookieOf(rotated as never) }))?.user).toBe('ann')
+  })
+
+  test('opens nothing with the cookie from before rotate(), which is to try again for ten seconds', async () => {
+    const { post, get, signIn, clock, logs } = await memberSite()
+    const cookie = await signIn('ann')
+    await post('rotate', '', { cookie }).expect(303)
+    const retries: unknown[] = []
+    for (const passed of [0, 1_000, 3_000, 5_999]) {
+      clock.ms += passed
+      const answer = await get('/members/home', { cookie }).expect(503)
+      expect(answer.text).not.toContain('ann')
+      expect(answer.headers['set-cookie']).toBeUndefined()
+      retries.push(Number(answer.headers['retry-after']))
+    }
+    expect(retries).toEqual([1, 3, 6, 1])
+    clock.ms += 1
+    await get('/members/home', { cookie }).expect(401)
+    expect(JSON.stringify(logs)).toContain('The session has just got a new id')
+    expect(JSON.stringify(logs)).not.toContain('uncaught failure')
+  })
+
+  test('that has ended since it got a new id is none, at once', async () => {
+    const { post, get, signIn } = await memberSite()
+    const cookie = await signIn('ann')
+    const rotated = await post('rotate', '', { cookie }).expect(303)
+    await post('signOut', '', { cookie: cookieOf(rotated as never) })
+    await get('/members/home', { cookie }).expect(401)
+  })
+})
