@@ -271,7 +271,7 @@ test('an answer that was asked for before a session became another tells nothing
   for (const former of ['session:ann', 'session:-']) learn(former, true, before)
   expect(channel.postMessage).not.toHaveBeenCalled()
   learn('session:bob', true, before)
-  expect(channel.postMessage.mock.calls).toEqual([['session:eve \nsession:bob']])
+  expect(channel.postMessage.mock.calls).toEqual([['session:eve \nsession:bob ']])
 })
 
 /** What a tab asks for again, with whether it shows a former user's page. */

@@ -79,7 +79,7 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
     if (typeof data !== 'string' || data.length > MAX_HEARD) return
     const at = data.indexOf('\n') + 1
     const told = data.slice(at)
-    expiry.end(told, data[0] !== EXPIRED)
+    expiry.end(told, data[0] !== EXPIRED, ofPage(marks))
     const news = expiry.without(told)
     know(news)
     judge(ofPage(data.slice(0, at).replace(EXPIRED, '') + news))
@@ -117,11 +117,12 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
     get ofPage() {
       return namedOr(opened, ofPage(allMarks()))
     },
-    learn(told, isCall, startedAt, hasLeft) {
-      const news = told ?? marks
+    learn(answered, isCall, startedAt, hasLeft) {
       // What was asked for before is of the former session. What the visitor has called may have begun the next one.
       const isBefore = startedAt < otherSince
-      if (isBefore && (!isCall || formerMarks.some((one) => !changesOf(one, mergeMarks(one, news))[0]))) return false
+      const told = isBefore && answered !== undefined ? withoutFormer(answered, formerMarks) : answered
+      if (isBefore && (!isCall || !told)) return false
+      const news = told ?? marks
       // Or of one that this document has not opened, so that it cannot compare.
       const later = heardLater(window, news, opened, startedAt)
       if (later) {
@@ -132,7 +133,7 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
       }
       const openedBefore = opened
       opened = mergeMarks(opened, told)
-      const ended = told && expiry.end(told, hasLeft === true)
+      const ended = told && expiry.end(told, hasLeft === true, ofPage(marks))
       if (ended) tell(parts, EXPIRED + marks, ended)
       const current = told === undefined ? marks : expiry.without(told)
       // The router asks again by itself if a session that it has opened becomes another, and after calls.
@@ -163,10 +164,18 @@ function createExpiry(marks: string) {
   const expired = new Set<string | undefined>()
   return {
     clear: () => expired.clear(),
-    /** @returns the marks of those that have ended now. @param hasLeft because their user has left, even if another answer came first. */
-    end(told: string, hasLeft: boolean): string {
+    /**
+     * @param hasLeft because their user has left, even if another answer came first.
+     * @param ofPage marks of the page. One of its sessions that has expired says nothing of a user who goes on by another one.
+     * @returns the marks of those that have ended now.
+     */
+    end(told: string, hasLeft: boolean, ofPage = ''): string {
       if (hasLeft) for (const name of namesOf(told)) expired.delete(name)
-      const ended = textOf(told, (name, _, id) => unsure.delete(name) && id === '-' && !hasLeft)
+      const goingOn = textOf(ofPage, (name, users) => users !== '' && !expired.has(name) && isSame(ofPage, told, name))
+      const ended = textOf(
+        told,
+        (name, _, id) => (unsure.delete(name) || (goingOn !== '' && !expired.has(name))) && id === '-' && !hasLeft,
+      )
       for (const name of namesOf(ended)) expired.add(name)
       return ended
     },
@@ -176,6 +185,17 @@ function createExpiry(marks: string) {
       return textOf(told, (name, _, id) => (id === '-' ? !expired.has(name) : expired.delete(name) || true))
     },
   }
+}
+
+/** Without what was so before: of each session for itself, because a call may have begun one while others have changed. */
+function withoutFormer(news: string, formerMarks: readonly string[]): string {
+  return textOf(news, (name) => !formerMarks.some((one) => isSame(one, news, name)))
+}
+
+/** Whether the first text has the session, and the second one no other. */
+function isSame(former: string, news: string, name: string | undefined): boolean {
+  const own = textOf(former, (one) => one === name)
+  return own !== '' && !changesOf(own, mergeMarks(own, news))[0]
 }
 
 /** What another tab has heard of sessions that this document has not opened, if that is newer than what was asked for. */
