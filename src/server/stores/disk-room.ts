@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statfsSync, statSync } from 'node:fs'
+import { statfsSync, statSync } from 'node:fs'
 import type { Database } from './open-database.ts'
 
 /** What is left to sessions, limits and the application's own files when reports and results of calls are refused. */
@@ -17,8 +17,8 @@ const SLACK_BYTES = 1_048_576
 const PAGE_BYTES = 4_096 // SQLite's default
 /** https://www.sqlite.org/fileformat2.html#the_write_ahead_log */
 const [LOG_HEADER_BYTES, FRAME_BYTES] = [32, 24 + PAGE_BYTES]
-/** In the index of a log (https://www.sqlite.org/walformat.html): pages in the log, and those of them that are in the file. */
-const [LOGGED_AT, WRITTEN_AT, INDEX_BYTES] = [16, 96, 100]
+/** Before SQLite 3.51, this would begin a checkpoint. https://www.sqlite.org/pragma.html#pragma_wal_checkpoint */
+const LOG_STATE = isAtLeast(process.versions['sqlite'], [3, 51]) ? 'PRAGMA wal_checkpoint(NOOP)' : undefined
 
 /** Room on the disk of a folder. */
 export interface DiskRoom {
@@ -66,20 +66,37 @@ export function createDiskRoom(
   diskOf: (folder: string) => DiskBytes | undefined = readDisk,
   now: () => number = () => performance.now(),
 ): DiskRoom {
-  const files: LoggedFile[] = []
+  /** With the bytes that were last known to be in the log alone. */
+  const files = new Map<LoggedFile, number>()
   const checkpoints: (() => void)[] = []
   let checkedAt = Number.NEGATIVE_INFINITY
   let left = 0
   let reserve = 0
   let mayReuse = false
   let inProgress = 0
+  let again: NodeJS.Immediate | undefined
+
+  /** A transaction is short, and does not wait. */
+  function lookAgain(): void {
+    again ??= setImmediate(() => {
+      again = undefined
+      look()
+    }).unref()
+  }
 
   function look(): void {
     checkedAt = now()
     left = Infinity
     const disk = diskOf(folder)
     if (disk === undefined) return
-    const owed = files.reduce((sum, file) => sum + unwrittenBytes(file), 0)
+    let owed = 0
+    for (const [file, last] of files) {
+      const bytes = unwrittenBytes(file)
+      // In a transaction of its own, a file does not say it.
+      if (bytes === undefined) lookAgain()
+      else files.set(file, bytes)
+      owed += bytes ?? last
+    }
     const logs = Math.min(LOGS_BYTES, disk.all * LOGS_SHARE)
     reserve = Math.min(LEAST_FREE_BYTES, Math.max(logs, disk.all * LEAST_FREE_SHARE))
     // Deletions make a log longer and ask for no room: without this, they could take all of the reserve by and by.
@@ -103,7 +120,7 @@ export function createDiskRoom(
 
   return {
     counting(file, checkpoint) {
-      files.push(file)
+      files.set(file, 0)
       if (checkpoint !== undefined) checkpoints.push(checkpoint)
       return file
     },
@@ -143,7 +160,7 @@ function growthOf(file: LoggedFile, bytes: number): readonly [file: number, log:
 /** Of a file, its free pages; of its log, what follows the pages in use. */
 function reusableBytes(file: LoggedFile): readonly [file: number, log: number] {
   try {
-    const { path, logged, written } = readLogIndex(file)
+    const { path, logged, written } = readLogState(file)
     const { freelist_count: free } = file.statement('PRAGMA freelist_count').get() as {
       readonly freelist_count: number
     }
@@ -155,31 +172,41 @@ function reusableBytes(file: LoggedFile): readonly [file: number, log: number] {
   }
 }
 
-/** Of the log, what no checkpoint has written into the file. */
-function unwrittenBytes(file: LoggedFile): number {
+/** Of the log, what no checkpoint has written into the file; `undefined` if it is not known now. */
+function unwrittenBytes(file: LoggedFile): number | undefined {
   try {
-    const { logged, written } = readLogIndex(file)
+    const { logged, written } = readLogState(file)
     return (logged - written) * PAGE_BYTES
   } catch {
     // Whoever writes to it learns why.
-    return 0
+    return undefined
   }
 }
 
 /**
- * By `wal_checkpoint(NOOP)`, only SQLite 3.51 and later would say it.
+ * Asks SQLite. The index of the log must not be read by a descriptor of our own: when a process closes one, it loses all its locks on
+ * that file, and other processes then write to the log at the same time (https://www.sqlite.org/howtocorrupt.html, section 2.2).
  * @returns the file's path, how many pages are in its log, and how many of those in the file.
  */
-function readLogIndex(file: LoggedFile) {
+function readLogState(file: LoggedFile) {
   const { file: path } = file.statement('PRAGMA database_list').get() as { readonly file: string }
-  const index = Buffer.alloc(INDEX_BYTES)
-  const descriptor = openSync(`${path}-shm`, 'r')
-  try {
-    readSync(descriptor, index, 0, INDEX_BYTES, 0)
-  } finally {
-    closeSync(descriptor)
+  if (LOG_STATE === undefined) return { path, logged: pagesOf(`${path}-wal`), written: 0 }
+  const { log, checkpointed } = file.statement(LOG_STATE).get() as {
+    readonly log: number
+    readonly checkpointed: number
   }
-  return { path, logged: index.readUInt32LE(LOGGED_AT), written: index.readUInt32LE(WRITTEN_AT) }
+  return { path, logged: Math.max(0, log), written: Math.max(0, checkpointed) }
+}
+
+/** At most as many as there are in a log. */
+function pagesOf(log: string): number {
+  const { size } = statSync(log)
+  return Math.max(0, Math.floor((size - LOG_HEADER_BYTES) / FRAME_BYTES))
+}
+
+function isAtLeast(version: string | undefined, [major, minor]: readonly [number, number]): boolean {
+  const [ofMajor = 0, ofMinor = 0] = (version ?? '').split('.').map(Number)
+  return ofMajor > major || (ofMajor === major && ofMinor >= minor)
 }
 
 /** A disk, in bytes. */

@@ -8,7 +8,7 @@
  *   is committed outlives the process, `kill -9` included. A power cut may take the last commits, never the file.
  * - `busy_timeout`: how long a write waits for another process's. If it was in vain, the next ones hardly wait until one succeeds.
  */
-import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
+import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { DatabaseError } from './database-error.ts'
@@ -188,7 +188,7 @@ function openFile(path: string, migrations: readonly string[], checkpointPages: 
  * that was copied here. SQLite copies them to its log and index, but only when it creates those.
  */
 function keepToOwner(path: string): void {
-  closeSync(openSync(path, 'a', FILE_MODE))
+  createFile(path)
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0
     if ((mode & FOREIGN_BITS) === 0) continue
@@ -198,6 +198,20 @@ function keepToOwner(path: string): void {
       // The file belongs to another user, or has been deleted.
       if (!['EPERM', 'ENOENT', 'EROFS'].includes((thrown as NodeJS.ErrnoException).code ?? '')) throw thrown
     }
+  }
+}
+
+/**
+ * Opens no file that is there: if this process uses it already, closing the descriptor would take the locks from that connection
+ * (https://www.sqlite.org/howtocorrupt.html, section 2.2).
+ */
+function createFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'ax', FILE_MODE))
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown
+    accessSync(path, constants.R_OK | constants.W_OK)
+    if (statSync(path).isDirectory()) throw Object.assign(new Error(`EISDIR: ${path}`), { code: 'EISDIR' })
   }
 }
 
