@@ -96,7 +96,7 @@ export function defineSession<Data>(options: SessionOptions<Data>, clock?: () =>
     const markOf = (data: Data, former?: Data): string | undefined =>
       user === undefined || (former !== undefined && user(former) === user(data))
         ? undefined
-        : `${OF_USER}${userMarks(context, `${name} ${user(data)}`)}`
+        : `${OF_USER}${userMarks(context, user(data))}`
     const [main, message] = await Promise.all([
       SealedCookie.open(context, {
         name: sealedCookieName(name, context),

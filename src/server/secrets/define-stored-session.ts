@@ -84,6 +84,7 @@ export function defineStoredSession<Data>(
   const rules: Omit<StoredSessionRules<Data>, 'now'> = {
     name,
     schema: options.schema,
+    userOf: options.user,
     userKey: (data) => keyOf(options.user(data)),
     maxAgeMs: maxAgeSeconds * 1_000,
     idleMs: idleSeconds * 1_000,

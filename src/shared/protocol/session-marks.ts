@@ -48,26 +48,21 @@ export function mergeMarks(known: string, news = ''): string {
 }
 
 /**
- * Whether a session has become another, and whether it was one of a user who is not in it any more. A session that gets a
- * new id, with a user in common, is the same; and while a user goes on, a session without one, such as a basket, is of nobody else.
+ * Whether a session has become another, and whether it was one of a user who has left. A session that gets a new id, with a user
+ * in common, is the same. A user whose session has ended goes on by another kind that names the same user, as beside a password
+ * that was confirmed for ten minutes. Nobody else's session says so: it may be that of a basket.
  */
 export function changesOf(former: string, marks: string): readonly [isOther: boolean, isFormer: boolean] {
   const sessions = new Map(Array.from(marks.matchAll(MARK), ([, name, id, users]) => [name, { id, users }]))
   let isOther = false
   let isFormer = false
-  let isUnnamed = false
-  let goesOn = false
   for (const [, name, id, users = ''] of former.matchAll(MARK)) {
     const now = sessions.get(name)
-    const isSame = users
-      .split('.')
-      .slice(1)
-      .some((user) => now?.users?.split('.').includes(user))
-    goesOn ||= isSame
-    if (isSame || (id === now?.id && users === now?.users)) continue
+    const isIn = (one = ''): boolean => users.split('.').some((user) => user && one.split('.').includes(user))
+    if (isIn(now?.users) || (id === now?.id && users === now?.users)) continue
     isOther = true
-    if (users) isFormer = true
-    else isUnnamed ||= id !== '-'
+    const goesOn = !now?.users && [...sessions.values()].some((one) => isIn(one.users))
+    isFormer ||= id !== '-' && !goesOn
   }
-  return [isOther, isFormer || (isUnnamed && !goesOn)]
+  return [isOther, isFormer]
 }

@@ -34,10 +34,21 @@ test('another user is another, however many keys there are', () => {
   ])
 })
 
-test('while a user goes on, a session without one is of nobody else', () => {
-  expect(hear('account:id.aaaaaaaaaa ~basket:one', '~basket:-', '~basket:two', '~basket:-')).toEqual([])
-  expect(hear('account:id.aaaaaaaaaa ~basket:one', 'account:-', '~basket:-')).toEqual(['left', 'changed'])
+test('the session of a basket does not say that whoever had another one goes on', () => {
+  expect(hear('basket:id.bbbbbbbbbb ~login:one', '~login:-')).toEqual(['changed'])
+  expect(hear('account:id.aaaaaaaaaa basket:id.bbbbbbbbbb', 'account:- basket:id.bbbbbbbbbb')).toEqual(['left'])
   expect(hear('~basket:one', '~basket:-')).toEqual(['changed'])
+})
+
+test('a user goes on by another kind of session that names the same user', () => {
+  const [both, one] = ['account:id.aaaaaaaaaa brief:id.aaaaaaaaaa', 'account:id.aaaaaaaaaa brief:-']
+  expect(hear(both, one, both)).toEqual([])
+  expect(hear(both, 'brief:-', 'account:-')).toEqual(['left'])
+  expect(hear('account:id.aaaaaaaaaa', 'brief:id.aaaaaaaaaa', 'brief:-')).toEqual([])
+  // A sign-in by two steps, in whatever order they are named.
+  expect(hear('account:- pending:id.aaaaaaaaaa', 'account:id.aaaaaaaaaa pending:-')).toEqual([])
+  expect(hear('account:- a-pending:id.aaaaaaaaaa', 'a-pending:- account:id.aaaaaaaaaa')).toEqual([])
+  expect(hear(both, 'account:id.aaaaaaaaaa brief:id.bbbbbbbbbb')).toEqual(['changed'])
 })
 
 test('a page is no former user’s once that user is back, but not once the next one is', () => {

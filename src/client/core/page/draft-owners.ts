@@ -26,6 +26,11 @@ interface OwnerListener {
   forget(): void
 }
 
+/** @param users, @param others marks, separated by dots. */
+function isOneOf(users: string, others: string): boolean {
+  return users.split('.').some((user) => others.split('.').includes(user))
+}
+
 /** A user, who is signed in. */
 function isHere({ who, isOut }: Owner): boolean {
   return !isOut && who !== '' && who[0] !== SOME_SESSION
@@ -50,14 +55,13 @@ export function createOwners({ left, back, changed, forget }: OwnerListener): Ow
   /** What `page.isFormer` becomes when all owners are back. */
   let wasFormer = false
 
-  /** @param who is signed in by this kind of session; empty for nobody. */
-  function judge(session: string, who: string, isCall = false): void {
+  /** @param who is signed in by this kind of session; empty for nobody. @param here marks of users who are signed in by any kind. */
+  function judge(session: string, who: string, isCall = false, here = ''): void {
     const { who: owner = '', isOut } = owners.get(session) ?? {}
-    const isOther = owner && (who ? !who.split('.').some((mark) => owner.includes(mark)) : owner[0] === SOME_SESSION)
+    const isOther = owner && (who ? !isOneOf(who, owner) : owner[0] === SOME_SESSION)
     const isAway = !isOther && !who && !!owner
-    // Such as a basket: while a user goes on, it is of nobody else.
-    if (isOther && owner[0] === SOME_SESSION && [...owners.values()].some(isHere))
-      return void owners.set(session, { who, isOut: false })
+    // The same user goes on by another kind.
+    if (isAway && isOneOf(owner, here)) return void owners.set(session, { who, isOut: false })
     if (isOther && isOut && !page.isFormer) {
       owners.set(session, { who, isOut: false })
       return forget()
@@ -78,10 +82,13 @@ export function createOwners({ left, back, changed, forget }: OwnerListener): Ow
   function learn(text = marks, isCall?: boolean): void {
     if (text === marks) return
     marks = text
+    const now = new Map([...owners].map(([session, owner]) => [session, isHere(owner) ? owner.who : '']))
+    for (const [, session = '', , user = ''] of text.matchAll(MARK)) now.set(session, user)
+    const here = [...now.values()].join('.')
     for (const { index, 1: session = '', 2: mark, 3: user } of text.matchAll(MARK)) {
       // What another tab knew before is news only to a tab that knew nothing.
       if (index < text.indexOf('\n') && owners.has(session)) continue
-      judge(session, mark === '-' ? '' : user || SOME_SESSION + mark, isCall)
+      judge(session, mark === '-' ? '' : user || SOME_SESSION + mark, isCall, here)
     }
   }
 

@@ -79,7 +79,7 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
     if (typeof data !== 'string' || data.length > MAX_HEARD) return
     const at = data.indexOf('\n') + 1
     const told = data.slice(at)
-    expiry.end(told, data[0] !== EXPIRED, ofPage(marks))
+    expiry.end(told, data[0] !== EXPIRED)
     const news = expiry.without(told)
     know(news)
     judge(ofPage(data.slice(0, at).replace(EXPIRED, '') + news))
@@ -133,7 +133,7 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
       }
       const openedBefore = opened
       opened = mergeMarks(opened, told)
-      const ended = told && expiry.end(told, hasLeft === true, ofPage(marks))
+      const ended = told && expiry.end(told, hasLeft === true)
       if (ended) tell(parts, EXPIRED + marks, ended)
       const current = told === undefined ? marks : expiry.without(told)
       // The router asks again by itself if a session that it has opened becomes another, and after calls.
@@ -164,18 +164,10 @@ function createExpiry(marks: string) {
   const expired = new Set<string | undefined>()
   return {
     clear: () => expired.clear(),
-    /**
-     * @param hasLeft because their user has left, even if another answer came first.
-     * @param ofPage marks of the page. One of its sessions that has expired says nothing of a user who goes on by another one.
-     * @returns the marks of those that have ended now.
-     */
-    end(told: string, hasLeft: boolean, ofPage = ''): string {
+    /** @returns the marks of those that have ended now. @param hasLeft because their user has left, even if another answer came first. */
+    end(told: string, hasLeft: boolean): string {
       if (hasLeft) for (const name of namesOf(told)) expired.delete(name)
-      const goingOn = textOf(ofPage, (name, users) => users !== '' && !expired.has(name) && isSame(ofPage, told, name))
-      const ended = textOf(
-        told,
-        (name, _, id) => (unsure.delete(name) || (goingOn !== '' && !expired.has(name))) && id === '-' && !hasLeft,
-      )
+      const ended = textOf(told, (name, _, id) => unsure.delete(name) && id === '-' && !hasLeft)
       for (const name of namesOf(ended)) expired.add(name)
       return ended
     },
