@@ -62,7 +62,7 @@ test('a page in another tab goes on, too, if it has opened both', () => {
   const [tab, both, one] = [
     tabOf('account:a.ann brief:b.ann'),
     tabOf('account:a.ann brief:b.ann'),
-    tabOf('brief:b.bea'),
+    tabOf('brief:b.ann'),
   ]
   tab.learn('account:a.ann brief:-', false, Infinity)
   for (const [text] of tab.channel.postMessage.mock.calls) for (const other of [both, one]) other.hear(text)
