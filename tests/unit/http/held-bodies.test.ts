@@ -137,6 +137,25 @@ describe('bodies', () => {
     expect(hold(bodies.open(largest, 'f'), largest)).toBe(503)
   })
 
+  test('that have arrived together are made into values in several turns of the event loop, clients by turns', async () => {
+    const bodies = createHeldBodies(MOST)
+    const order: string[] = []
+    const wait = (client: string, bytes: number): unknown =>
+      bodies
+        .open(FREE, client)
+        .turn(bytes)
+        ?.then(() => order.push(client))
+    for (const client of ['a', 'a', 'a', 'b', 'c']) wait(client, 100_000)
+    expect(wait('d', 16_383), 'a small one is not worth a turn').toBeUndefined()
+    const seen: string[] = []
+    for (let turn = 0; turn < 12 && order.length < 5; turn += 1) {
+      await new Promise(setImmediate)
+      seen.push(order.join(''))
+    }
+    expect(order.join('')).toBe('aabca')
+    expect(Math.max(...seen.map((now, at) => now.length - (seen[at - 1]?.length ?? 0)))).toBe(1)
+  })
+
   test('of JSON hold what becomes of them, too', () => {
     const held: number[] = []
     expect(parseCheckedJson(`[${'{},'.repeat(10_000)}"{},[]"]`, (bytes) => held.push(bytes))).toHaveLength(10_001)
@@ -164,7 +183,7 @@ test.for([
   await withServer(
     (req, res) => {
       const { signal } = new AbortController()
-      const memory = { hold: (bytes: number) => void (told += bytes), whenLost: () => undefined }
+      const memory = { hold: (bytes: number) => void (told += bytes), whenLost: () => undefined, turn: () => undefined }
       void readBody(req, { ...AMPLE, streamed }, signal, memory).then(resolve, resolve)
       void taken.finally(() => res.setHeader('Connection', 'close').end())
     },
@@ -188,4 +207,37 @@ test.for<readonly [what: string, isPrepared: boolean, headers: object, httpVersi
   const context = { req: { headers, httpVersionMajor: version }, body: { hold: undefined } }
   holdWholeBody(FREE, context as never, { heldBodies: createHeldBodies(MOST), origins: [] })
   expect(context.body.hold !== undefined).toBe(isPrepared)
+})
+
+test.each([
+  ['application/json', '[1]'],
+  [URLENCODED, 'a=1'],
+])('a body of %s is made into values when its turn comes', async (type, text) => {
+  const turn = Promise.withResolvers<void>()
+  const asked: number[] = []
+  const events: string[] = []
+  await withServer(
+    (req, res) => {
+      const memory = {
+        hold: () => undefined,
+        whenLost: () => undefined,
+        turn: (bytes: number) => {
+          asked.push(bytes)
+          setTimeout(() => {
+            events.push('turn')
+            turn.resolve()
+          })
+          return turn.promise
+        },
+      }
+      void readBody(req, AMPLE, new AbortController().signal, memory).then(() => {
+        events.push('read')
+        res.end()
+      })
+    },
+    async (port) => {
+      await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers: { 'Content-Type': type }, body: text })
+    },
+  )
+  expect([asked, events]).toEqual([[3], ['turn', 'read']])
 })

@@ -15,7 +15,7 @@ import { readUrlencoded } from './urlencoded-form.ts'
 /** Bytes that one read of a request may return: fields and the head of a file that is too large may arrive with its start. */
 const FIRST_READ_BYTES = 131_072
 
-const UNCOUNTED: BodyMemory = { hold: () => undefined, whenLost: () => undefined }
+const UNCOUNTED: BodyMemory = { hold: () => undefined, whenLost: () => undefined, turn: () => undefined }
 
 /** Time for the fields before a file that is too large, in ms: browsers send them with the head. */
 const FIRST_READ_MS = 1_000
@@ -75,7 +75,7 @@ export async function readBody(
   memory.whenLost(source.close)
   const timer = over && setTimeout(() => source.close(over), FIRST_READ_MS)
   try {
-    return await readKind(type, { source, over, limits, signal, hold: memory.hold })
+    return await readKind(type, { source, over, limits, signal, memory })
   } finally {
     clearTimeout(timer)
   }
@@ -88,20 +88,30 @@ interface Reading {
   readonly over: BodyError | undefined
   readonly limits: BodyLimits
   readonly signal: AbortSignal
-  readonly hold: (bytes: number) => void
+  readonly memory: Pick<BodyMemory, 'hold' | 'turn'>
 }
 
-async function readKind(type: BodyType, { source, over, limits, signal, hold }: Reading): Promise<FormBody | JsonBody> {
+async function readKind(type: BodyType, reading: Reading): Promise<FormBody | JsonBody> {
+  const { source, over, limits, signal, memory } = reading
+  const { hold } = memory
   const held = heldSource(source, hold)
   if (type.kind === 'json') {
     const most = Math.max(MAX_JSON_VALUES, Math.floor(limits.bytes / BYTES_PER_JSON_VALUE))
-    return { kind: 'json', value: parseCheckedJson(await readText(held), hold, most) }
+    return { kind: 'json', value: parseCheckedJson(await textInTurn(held, reading), hold, most) }
   }
-  if (type.kind === 'urlencoded') return formOf(readUrlencoded(await readText(held)))
+  if (type.kind === 'urlencoded') return formOf(readUrlencoded(await textInTurn(held, reading)))
   if (type.boundary === undefined) throw new BodyError(400, 'A multipart body without a boundary')
   if (!limits.streamed) return formOf(await holdForm(createPartReader(held, type.boundary), limits, over))
   const parts = createPartReader(source, type.boundary)
   return { kind: 'form', ...(await streamForm(parts, { ...limits, over }, signal, hold)) }
+}
+
+/** Resolves when it may be made into values. */
+async function textInTurn(source: BodySource, { memory, signal }: Reading): Promise<string> {
+  const text = await readText(source)
+  await memory.turn(text.length)
+  signal.throwIfAborted()
+  return text
 }
 
 /** Counts all of its chunks as kept. */

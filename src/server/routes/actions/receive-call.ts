@@ -115,7 +115,7 @@ export async function receiveCall(
     bytes += more
     memory.hold(more)
   }
-  const body = await readBody(req, limits, context.signal, { hold, whenLost: memory.whenLost })
+  const body = await readBody(req, limits, context.signal, { ...memory, hold })
   const declared = named ?? namedInBody(body, parts.registry)
   if (declared?.id === undefined) return refused(hasIdField(body) || takesForms(page, parts) ? 404 : 405)
   if (named === undefined) context.callAction(context.search, { id: declared.id, form: '' })
