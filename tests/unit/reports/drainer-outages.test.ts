@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openReportDatabase } from '../../../src/server/reports/report-database.ts'
 import { createSpool } from '../../../src/server/reports/spool/spool-store.ts'
-import type { LocalSpool } from '../../../src/server/reports/spool/spool.ts'
+import type { LocalSpool, Spool } from '../../../src/server/reports/spool/spool.ts'
 import type { Database } from '../../../src/server/stores/open-database.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
+import { KINDS } from './counted-spool.ts'
 import { answered, deliveryWorld, TAKEN, UNREACHABLE, type DeliveryWorld } from './delivery-world.ts'
 import { sampleEnvelope, type EnvelopeChoice } from './sample-envelope.ts'
 
@@ -116,4 +117,31 @@ describe('a service that fails', () => {
     await clock.pass(5_000)
     expect(service.names()).toContain('b2')
   })
+})
+
+it('a failed attempt has the queue of a client with many kinds read no second time', async () => {
+  let rows = 0
+  const counted: Spool = {
+    ...spool,
+    list(kind, after, most) {
+      const page = spool.list(kind, after, most)
+      rows += page.length
+      return page
+    },
+  }
+  database.write(() => {
+    for (let at = 0; at < 300; at += 1) accept(`a${at}`)
+    for (const kind of [...KINDS, ...KINDS, ...KINDS, ...KINDS]) {
+      accept('a', { categories: Object.fromEntries(kind.split(',').map((category) => [category, 1])) })
+    }
+    for (const eventId of ['b1', 'c1', 'd1']) accept(eventId)
+  })
+  const { envelopes } = spool.size()
+  const world = deliveryWorld({ spool: counted, database })
+  world.service.answerBy(() => UNREACHABLE)
+  // Reading lets the event loop turn more often than one step of the clock does.
+  for (let step = 0; step < 300; step += 1) await world.clock.pass(200)
+  expect(world.service.arrivals.length).toBeGreaterThan(6)
+  expect(new Set(world.service.names())).toEqual(new Set(['a0', 'b1', 'c1', 'd1']))
+  expect(rows).toBe(envelopes)
 })

@@ -1,15 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openReportDatabase } from '../../../src/server/reports/report-database.ts'
-import { createSpool } from '../../../src/server/reports/spool/spool-store.ts'
-import type { LocalSpool, Spool } from '../../../src/server/reports/spool/spool.ts'
+import { createGroupedSpool } from '../../../src/server/reports/spool/grouped-spool.ts'
+import { createSpool, type FileSpool } from '../../../src/server/reports/spool/spool-store.ts'
+import type { Spool } from '../../../src/server/reports/spool/spool.ts'
 import type { Database } from '../../../src/server/stores/open-database.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
-import { answered, deliveryWorld, settled, TAKEN, type DeliveryWorld } from './delivery-world.ts'
+import { answered, deliveryWorld, settled, TAKEN, UNREACHABLE, type DeliveryWorld } from './delivery-world.ts'
 import { sampleEnvelope, type EnvelopeChoice } from './sample-envelope.ts'
 
 let folder: TempDir
 let database: Database
-let spool: LocalSpool
+let spool: FileSpool
 
 beforeEach(async () => {
   folder = await makeTempDir('drainer')
@@ -108,6 +109,23 @@ describe('a spool behind a network', () => {
     expect(most).toBe(1)
     expect(world.service.names()).toEqual(['a1', 'b1', 'c1'])
   })
+})
+
+it('what another process has delivered meanwhile is not sent from memory', async () => {
+  const own: Spool = { ...createGroupedSpool(spool, database), settle: spool.settle }
+  for (const eventId of ['a1', 'a2', 'a3']) await own.accept(sampleEnvelope({ eventId, client: 'a' }))
+  const world = deliveryWorld({ spool: own, database })
+  await world.clock.pass(3_000)
+  expect(world.service.names()).toEqual(['a1'])
+  database.statement("UPDATE spool_leases SET owner = 'other', expires_at = expires_at + 2000").run()
+  await world.clock.pass(2_000)
+  for (const entry of spool.list('error', 1, 1)) spool.settle(entry)
+  database.statement('DELETE FROM spool_leases').run()
+  await world.clock.pass(1_000)
+  await world.service.arrivals[0]?.answer(UNREACHABLE)
+  world.service.answerBy(() => TAKEN)
+  await world.clock.pass(60_000)
+  expect(world.service.names()).toEqual(['a1', 'a1', 'a3'])
 })
 
 it('an entry whose envelope is gone leaves the queue and is counted', async () => {

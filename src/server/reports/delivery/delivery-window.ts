@@ -1,22 +1,27 @@
 /**
  * Chooses the envelope to send next. The window holds the oldest entries of the kinds that may be sent, so that neither
  * a long queue nor a rate-limited one has to be scanned. At most 4,096 entries, 32 of them of one client: its further
- * entries are read after those have been sent, so that its queue blocks nobody. Rebuilt when the limits allow other
- * kinds.
+ * entries are loaded after those have been sent, so that its queue blocks nobody. Each entry is read when it is found, and
+ * again only if it was left out; the event loop is yielded to by the rows that were read. Only a change of the limits
+ * rebuilds the window. If a failed attempt did, or a kind that a client adds, one client could have its queue walked
+ * again and again.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Spool, SpooledEntry } from '../spool/spool.ts'
+import { createKindLanes } from './kind-lanes.ts'
+import { createLeftOut } from './left-out.ts'
+import { createWindowEntries } from './window-entries.ts'
 
-const PAGE = 256 // entries of one kind read together: well under a millisecond
-const PAGES_A_TURN = 8 // of the event loop
+const ROWS_A_TURN = 256 // of the event loop: about 2 ms
+const ROWS_OF_A_CALL = 2 // what a call costs beside its rows
 const MOST_ENTRIES = 4_096 // later ones must wait; it takes 128 clients to fill it
-const MOST_OF_A_CLIENT = 32
+const MOST_LEFT_OUT = 1_000_000 // twice what a spool can hold: the others have been evicted since
 
-/** The entries to send, oldest first. */
+/** The entries to send, oldest first. Await each call of `take` before any other but `giveBack`. */
 interface DeliveryWindow {
   /**
    * Takes the oldest entry that may be sent. Entries of one client are taken in order, if `isBusy` is true while one of
-   * them is being sent. Await each call before the next.
+   * them is being sent.
    * @param mayLeave whether the limits allow entries of this kind.
    * @param random 0 to below 1: takes the oldest of any client. Default: of all.
    */
@@ -25,87 +30,100 @@ interface DeliveryWindow {
     isBusy: (client: string) => boolean,
     random?: () => number,
   ): Promise<SpooledEntry | undefined>
-  /** Starts again with the oldest: a taken entry must be sent again. */
+  /** An entry that was taken has to be sent again. Call it while its client is still busy. */
+  giveBack(entry: SpooledEntry): void
+  /** Forgets everything, and starts again with the oldest: others may have changed the spool. */
   rewind(): void
 }
 
 /** Opens the window on a spool. */
 export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): DeliveryWindow {
-  const entries = createEntries()
-  let readTo = 0
-  /** Clients that have more entries up to `readTo`, and the id after which they follow. */
-  const leftOut = new Map<string, number>()
-  /** Kinds at the last reading of the spool; a newer kind has entries after `readTo` only. */
+  const entries = createWindowEntries()
+  const leftOut = createLeftOut()
+  const lanes = createKindLanes(list)
   let known: readonly string[] = []
-  let openKinds = ''
-  let beginnings = 0
+  /** Kinds that were limited while the spool was read: they may have entries older than those in the window. */
+  const passedOver = new Set<string>()
+  /** Entries taken since the window was rewound; those taken before are read again. */
+  let taken = new WeakSet<SpooledEntry>()
+  let rowsThisTurn = 0
 
   function rewind(): void {
-    beginnings += 1
-    readTo = 0
     entries.clear()
     leftOut.clear()
+    lanes.clear()
+    passedOver.clear()
+    taken = new WeakSet()
   }
 
-  /** @returns the following entries in order; `undefined` if the window has been rewound meanwhile. */
-  async function read(kinds: readonly string[], after: number): Promise<readonly SpooledEntry[] | undefined> {
-    const beginning = beginnings
-    const pages = await Promise.all(kinds.map((kind) => spool.list(kind, after, PAGE)))
-    if (beginning !== beginnings) return undefined
-    // After a full page, older entries of its kind may follow: no newer entry may be sent before them.
-    const ends = pages.filter(({ length }) => length === PAGE).map((page) => page.at(-1)?.id ?? 0)
-    const horizon = Math.min(...ends, Number.POSITIVE_INFINITY)
-    return pages
-      .flat()
-      .filter(({ id }) => id <= horizon)
-      .toSorted((one, other) => one.id - other.id)
+  async function list(...given: Parameters<Spool['list']>): Promise<readonly SpooledEntry[]> {
+    const found = await spool.list(...given)
+    rowsThisTurn += found.length + ROWS_OF_A_CALL
+    return found
+  }
+
+  async function yieldByRows(): Promise<void> {
+    if (rowsThisTurn < ROWS_A_TURN) return
+    rowsThisTurn = 0
+    await setImmediate()
+  }
+
+  /** The known kinds that may be sent. */
+  function openKinds(mayLeave: (kind: string) => boolean): readonly string[] {
+    const open: string[] = []
+    const closed: string[] = []
+    for (const kind of known) (mayLeave(kind) ? open : closed).push(kind)
+    if (open.some((kind) => passedOver.has(kind)) || closed.some((kind) => lanes.has(kind))) rewind()
+    for (const kind of closed) passedOver.add(kind)
+    return open
   }
 
   /** @returns whether there were any entries to read. */
   async function extend(kinds: readonly string[]): Promise<boolean> {
-    const found = await read(kinds, readTo)
-    if (found === undefined) return true
-    for (const entry of found) {
-      if (!leftOut.has(entry.client) && !entries.add(entry)) leftOut.set(entry.client, entry.id - 1)
+    const found = await lanes.next(kinds)
+    for (const { entry, kind } of found) {
+      if (entries.roomFor(entry.client) <= 0 || leftOut.isBehind(entry)) leftOut.add(entry, kind)
+      else entries.add(entry)
     }
-    readTo = found.at(-1)?.id ?? readTo
     return found.length > 0
   }
 
-  /** Reads on for a client whose entries in the window have all been taken. */
-  async function catchUp(client: string, kinds: readonly string[]): Promise<void> {
-    const found = await read(kinds, leftOut.get(client) ?? readTo)
-    if (found === undefined) return
-    const own = found.filter((entry) => entry.client === client && entry.id <= readTo)
-    const tooMany = own.find((entry) => !entries.add(entry))
-    const end = tooMany === undefined ? (found.at(-1)?.id ?? readTo) : tooMany.id - 1
-    if (end < readTo) leftOut.set(client, end)
-    else leftOut.delete(client)
-    entries.sort()
+  /** Loads entries of a client whose entries in the window have all been taken. Evicted ones are not found. */
+  async function catchUp(client: string): Promise<void> {
+    const runs = leftOut.take(client, entries.roomFor(client))
+    const reading = Promise.all(runs.map(({ kind, first, length }) => list(kind, first - 1, length)))
+    const pages = await reading.catch((thrown: unknown) => {
+      // Nobody else knows of what has been taken out.
+      rewind()
+      throw thrown
+    })
+    for (const [at, { first, length }] of runs.entries()) {
+      for (const entry of pages[at] ?? []) {
+        if (entry.client === client && entry.id < first + length) entries.add(entry)
+      }
+    }
   }
 
   /** A client that could send but has no entry in the window. */
   function findStarved(isBusy: (client: string) => boolean): string | undefined {
-    for (const client of leftOut.keys()) if (!entries.has(client) && !isBusy(client)) return client
+    for (const client of leftOut.clients) if (!entries.has(client) && !isBusy(client)) return client
     return undefined
   }
 
   return {
     async take(mayLeave, isBusy, random) {
+      if (leftOut.size > MOST_LEFT_OUT) rewind()
       let isFresh = false
-      for (let reads = 1; ; reads += 1) {
-        if (reads % PAGES_A_TURN === 0) await setImmediate()
-        const kinds = known.filter(mayLeave)
-        const open = kinds.join(' ')
-        // A kind that was rate-limited may have entries before `readTo`.
-        if (open !== openKinds) rewind()
-        openKinds = open
+      for (;;) {
+        await yieldByRows()
+        const kinds = openKinds(mayLeave)
         const starved = findStarved(isBusy)
         if (starved !== undefined) {
-          await catchUp(starved, kinds)
+          await catchUp(starved)
           continue
         }
         const entry = entries.take(isBusy, random)
+        if (entry !== undefined) taken.add(entry)
         if (entry !== undefined || entries.size >= MOST_ENTRIES) return entry
         if (!isFresh) {
           known = await spool.kinds()
@@ -113,57 +131,9 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
         } else if (!(await extend(kinds))) return undefined
       }
     },
+    giveBack(entry) {
+      if (taken.delete(entry)) entries.add(entry)
+    },
     rewind,
-  }
-}
-
-/** Entries in the window, oldest first; at most `MOST_OF_A_CLIENT` of each client. */
-interface WindowEntries {
-  readonly size: number
-  has(client: string): boolean
-  /** @returns whether it was added; if not, its client has enough entries. */
-  add(entry: SpooledEntry): boolean
-  /** To be called after entries have been added that are older than the last. */
-  sort(): void
-  /** Takes the oldest entry of a client that is not busy. @param random as for `DeliveryWindow.take`. */
-  take(isBusy: (client: string) => boolean, random?: () => number): SpooledEntry | undefined
-  clear(): void
-}
-
-function createEntries(): WindowEntries {
-  const entries: SpooledEntry[] = []
-  /** Number of entries by client. */
-  const held = new Map<string, number>()
-
-  return {
-    get size() {
-      return entries.length
-    },
-    has: (client) => held.has(client),
-    add(entry) {
-      const count = held.get(entry.client) ?? 0
-      if (count >= MOST_OF_A_CLIENT) return false
-      held.set(entry.client, count + 1)
-      entries.push(entry)
-      return true
-    },
-    sort() {
-      entries.sort((one, other) => one.id - other.id)
-    },
-    take(isBusy, random) {
-      const clients = random === undefined ? [] : [...held.keys()].filter((client) => !isBusy(client))
-      const chosen = random === undefined ? undefined : clients[Math.floor(random() * clients.length)]
-      const at = entries.findIndex(({ client }) => (chosen === undefined ? !isBusy(client) : client === chosen))
-      const entry = at < 0 ? undefined : entries.splice(at, 1)[0]
-      if (entry === undefined) return undefined
-      const left = (held.get(entry.client) ?? 0) - 1
-      if (left > 0) held.set(entry.client, left)
-      else held.delete(entry.client)
-      return entry
-    },
-    clear() {
-      entries.length = 0
-      held.clear()
-    },
   }
 }

@@ -121,6 +121,7 @@ class DeliveryLoop implements Drainer {
     try {
       const now = clock.now()
       const leading = await lease.hold(now)
+      if (!leading) this.#sender.forgetSpool()
       const left = leading && (await this.#work(now))
       if (this.#storeFails) log.info('the report spool works again')
       this.#storeFails = false

@@ -76,6 +76,11 @@ export class EnvelopeSender {
     this.#hasDelivered = false
   }
 
+  /** Another process delivers: what is known of the spool will be out of date. */
+  forgetSpool(): void {
+    this.#window.rewind()
+  }
+
   /** Sends nothing more, and settles nothing. */
   stop(): void {
     this.#stopped = true
@@ -136,8 +141,8 @@ export class EnvelopeSender {
         onSettled()
       })
     } catch (thrown) {
+      this.#window.giveBack(entry)
       leave()
-      this.#window.rewind()
       throw thrown
     }
   }
@@ -160,9 +165,10 @@ export class EnvelopeSender {
     if (judged.result === 'delivered' || judged.result === 'refused') {
       await this.#answered(entry, judged.result === 'refused' ? judged : undefined)
     } else {
-      const isFailure = judged.result === 'failed' || !this.isLimited(entry.kind, now)
-      if (isFailure) await this.#failed(answer, entry, { now, startedAt, isLimit: judged.result === 'limited' })
-      this.#window.rewind()
+      const isLimit = judged.result === 'limited'
+      const isFailure = !isLimit || !this.isLimited(entry.kind, now)
+      const givenUp = isFailure && (await this.#failed(answer, entry, { now, startedAt, isLimit }))
+      if (!givenUp) this.#window.giveBack(entry)
     }
   }
 
@@ -177,11 +183,12 @@ export class EnvelopeSender {
     await this.#settle(entry)
   }
 
+  /** @returns whether the envelope is given up. */
   async #failed(
     { retryAfter, status }: UpstreamAnswer,
     entry: SpooledEntry,
     { now, startedAt, isLimit }: { readonly now: number; readonly startedAt: number; readonly isLimit: boolean },
-  ): Promise<void> {
+  ): Promise<boolean> {
     const asked = parseRetryAfter(retryAfter, now) ?? 0
     const retryAfterMs = isLimit ? asked || UNNAMED_LIMIT_MS : asked
     const known = this.#pace.failing
@@ -190,6 +197,7 @@ export class EnvelopeSender {
       this.#options.log.warn({ status, waiting: await this.#waiting() }, 'the error service fails; reports wait')
     }
     if (hopeless) await this.#giveUp(entry, status)
+    return hopeless
   }
 
   async #giveUp(entry: SpooledEntry, status: number | undefined): Promise<void> {

@@ -21,6 +21,7 @@ import { LOSS_SENDER } from './outcomes.ts'
 const MOST_EVICTED_IDS = 1_024
 const MOST_COUNTED = 1_000_000 // as in `outcomes.ts`
 const MOST_RANKED = 256 // clients, as in `plan-eviction.ts`
+const EXPIRY_PAGE = 8 // entries read of a kind together
 
 const COMMON = `
 local p = KEYS[1]
@@ -176,13 +177,19 @@ export const EXPIRE = `${COMMON}
 local before, most, reasons = tonumber(ARGV[1]), tonumber(ARGV[2]), cjson.decode(ARGV[3])
 local count = 0
 for _, kind in ipairs(redis.call('HKEYS', p .. ':k')) do
-  if count == most then break end
-  for _, found in ipairs(redis.call('XRANGE', p .. ':s:' .. kind, '-', '+', 'COUNT', most - count)) do
-    local entry = fieldsOf(found[2])
-    if tonumber(entry.at) > before then break end
-    remove(string.match(found[1], '^(%d+)'), kind, entry)
-    lose(entry, reasons[kind] or 'network_error')
-    count = count + 1
+  local isYoung = false
+  while not isYoung and count < most do
+    -- Few at a time: what is too young for each of a hundred kinds would be read only to be left.
+    local page = redis.call('XRANGE', p .. ':s:' .. kind, '-', '+', 'COUNT', math.min(${EXPIRY_PAGE}, most - count))
+    isYoung = #page == 0
+    for _, found in ipairs(page) do
+      local entry = fieldsOf(found[2])
+      isYoung = tonumber(entry.at) > before
+      if isYoung then break end
+      remove(string.match(found[1], '^(%d+)'), kind, entry)
+      lose(entry, reasons[kind] or 'network_error')
+      count = count + 1
+    end
   end
 end
 return count
