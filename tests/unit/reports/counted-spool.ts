@@ -47,6 +47,7 @@ export function countedSpool() {
       else byKind.delete(gone.kind)
     },
     all: (): SpooledEntry[] => [...byKind.values()].flat().toSorted((one, other) => one.id - other.id),
+    lastId: (): number => lastId,
     kinds: (): string[] => [...byKind.keys()].toSorted(),
     list(kind: string, after: number, most: number): SpooledEntry[] {
       const queue = byKind.get(kind) ?? []

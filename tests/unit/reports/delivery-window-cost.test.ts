@@ -52,6 +52,19 @@ test('a kind that comes and goes has nothing read again', async () => {
   expect(spool.counted.rows - rows).toBe(10)
 })
 
+test('while nothing new has come, no kind is asked', async () => {
+  const spool = countedSpool()
+  for (const kind of KINDS) spool.fill(kind, 'greedy', 2)
+  const window = createDeliveryWindow(spool)
+  const isBusy = (client: string): boolean => client === 'greedy'
+  expect(await window.take(all, isBusy)).toBeUndefined()
+  const { lists } = spool.counted
+  for (let at = 0; at < 3; at += 1) expect(await window.take(all, isBusy)).toBeUndefined()
+  expect(spool.counted.lists).toBe(lists)
+  const added = spool.add('error', 'other')
+  expect(await window.take(all, isBusy)).toEqual(added)
+})
+
 test('what is given back is the next of its client', async () => {
   const spool = countedSpool()
   for (let at = 0; at < 40; at += 1) for (const client of ['a', 'b']) spool.add(at % 2 === 0 ? 'error' : 'span', client)
@@ -77,7 +90,7 @@ test('a client whose further entries could not be loaded loses none', async () =
     if (broken) throw new Error('the store is away')
     return spool.list(kind, after, most)
   }
-  const window = createDeliveryWindow({ kinds: spool.kinds, list })
+  const window = createDeliveryWindow({ ...spool, list })
   const take = async (): Promise<void> => {
     const entry = await window.take(all, () => false)
     if (entry !== undefined) spool.remove(entry)

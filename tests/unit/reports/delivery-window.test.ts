@@ -15,6 +15,7 @@ function queue(...kinds: string[]) {
   }
   for (const kind of kinds) add(kind)
   const window = createDeliveryWindow({
+    lastId: () => entries.length,
     kinds() {
       asked.kinds += 1
       return [...new Set(entries.map(({ kind }) => kind))]
@@ -57,13 +58,13 @@ test('a kind that is limited is left out at once, and goes first when it may aga
 })
 
 test('the queue of one client keeps nobody behind it waiting, and comes in order', async () => {
-  const { add, counted, kinds, list } = countedSpool()
+  const { add, counted, ...spool } = countedSpool()
   const addOne = (id: number, client: string): unknown => add(id % 3 === 0 ? 'session' : 'error', client)
   for (let id = 1; id <= 20_000; id += 1) addOne(id, 'greedy')
   addOne(20_001, 'honest')
   addOne(20_002, 'greedy')
   addOne(20_003, 'honest')
-  const window = createDeliveryWindow({ kinds, list })
+  const window = createDeliveryWindow(spool)
   const take = async (...busy: string[]): Promise<number | undefined> =>
     (await window.take(all, (client) => busy.includes(client)))?.id
   expect([await take(), await take('greedy'), await take('greedy', 'honest')]).toEqual([1, 20_001, undefined])
@@ -82,6 +83,7 @@ test('what many clients have is sent once, in the order of each, however their e
   const clients = ['a', 'b', 'c', 'd', 'e']
   const waiting = Array.from({ length: 3_000 }, (_, at) => entryOf(at + 1, clients[(at * at + (at >> 5)) % 5] ?? 'a'))
   const window = createDeliveryWindow({
+    lastId: () => waiting.length,
     kinds: () => ['error', 'session'],
     list: (kind, after, most) => waiting.filter((entry) => entry.kind === kind && entry.id > after).slice(0, most),
   })

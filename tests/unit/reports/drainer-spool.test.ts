@@ -42,6 +42,7 @@ describe('a spool behind a network', () => {
     return {
       accept: (envelope) => later(() => spool.accept(envelope)),
       size: () => later(() => spool.size()),
+      lastId: () => later(() => spool.lastId()),
       kinds: () => later(() => spool.kinds()),
       list: (kind, after, most) => later(() => spool.list(kind, after, most)),
       read: (id) => later(() => spool.read(id)),
@@ -109,6 +110,26 @@ describe('a spool behind a network', () => {
     expect(most).toBe(1)
     expect(world.service.names()).toEqual(['a1', 'b1', 'c1'])
   })
+})
+
+it('a store that has failed is read from its beginning: it may give ids a second time', async () => {
+  let broken = false
+  const lastId = (): number => {
+    if (broken) throw new Error('the store is away')
+    return spool.lastId()
+  }
+  const world = deliveryWorld({ spool: { ...spool, lastId }, database })
+  world.service.answerBy(() => TAKEN)
+  for (const eventId of ['a1', 'b1']) accept(eventId)
+  await world.clock.pass(2_000)
+  broken = true
+  await world.clock.pass(2_000)
+  broken = false
+  accept('c1')
+  database.statement('UPDATE spool SET id = 1').run()
+  database.statement('UPDATE spool_total SET last_id = 2').run()
+  await world.clock.pass(2_000)
+  expect(world.service.names()).toEqual(['a1', 'b1', 'c1'])
 })
 
 it('what another process has delivered meanwhile is not sent from memory', async () => {

@@ -57,6 +57,7 @@ export function spoolContract(opened: (bounds: SpoolBounds, destination: string)
       const [first] = (await all(spool)) as [SpooledEntry]
       expect((await spool.list('error', first.id, 10)).map(({ eventId }) => eventId)).toEqual(['2'])
       expect(await spool.list('error', 0, 1)).toHaveLength(1)
+      expect(await spool.lastId()).toBe((await all(spool)).at(-1)?.id)
     })
 
     it('leaves once it is settled, with its bytes', async () => {
@@ -64,8 +65,10 @@ export function spoolContract(opened: (bounds: SpoolBounds, destination: string)
       for (const eventId of ['a', 'b']) await spool.accept(sampleEnvelope({ eventId, bytes: BODY }))
       expect(await spool.size()).toEqual({ envelopes: 2, bytes: 2_000 })
       const [first] = (await all(spool)) as [SpooledEntry]
+      const newest = await spool.lastId()
       for (const _ of [1, 2]) await spool.settle(first)
       expect(await spool.read(first.id)).toBeUndefined()
+      expect(await spool.lastId()).toBe(newest)
       expect(await idsOf(spool)).toEqual(['b'])
       expect(await spool.size()).toEqual({ envelopes: 1, bytes: 1_000 })
       expect(await spool.reportLosses(NOW)).toBeUndefined()

@@ -37,16 +37,18 @@ interface DeliveryWindow {
 }
 
 /** Opens the window on a spool. */
-export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): DeliveryWindow {
+export function createDeliveryWindow(spool: Pick<Spool, 'lastId' | 'kinds' | 'list'>): DeliveryWindow {
   const entries = createWindowEntries()
   const leftOut = createLeftOut()
+  const { list, yieldByRows } = countRows(spool)
   const lanes = createKindLanes(list)
   let known: readonly string[] = []
   /** Kinds that were limited while the spool was read: they may have entries older than those in the window. */
   const passedOver = new Set<string>()
   /** Entries taken since the window was rewound; those taken before are read again. */
   let taken = new WeakSet<SpooledEntry>()
-  let rowsThisTurn = 0
+  /** All entries up to this id have been read, but those of kinds that are limited; `undefined` if not all. */
+  let allReadTo: number | undefined
 
   function rewind(): void {
     entries.clear()
@@ -54,18 +56,7 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
     lanes.clear()
     passedOver.clear()
     taken = new WeakSet()
-  }
-
-  async function list(...given: Parameters<Spool['list']>): Promise<readonly SpooledEntry[]> {
-    const found = await spool.list(...given)
-    rowsThisTurn += found.length + ROWS_OF_A_CALL
-    return found
-  }
-
-  async function yieldByRows(): Promise<void> {
-    if (rowsThisTurn < ROWS_A_TURN) return
-    rowsThisTurn = 0
-    await setImmediate()
+    allReadTo = undefined
   }
 
   /** The known kinds that may be sent. */
@@ -113,7 +104,7 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
   return {
     async take(mayLeave, isBusy, random) {
       if (leftOut.size > MOST_LEFT_OUT) rewind()
-      let isFresh = false
+      let newest: number | undefined
       for (;;) {
         await yieldByRows()
         const kinds = openKinds(mayLeave)
@@ -125,15 +116,37 @@ export function createDeliveryWindow(spool: Pick<Spool, 'kinds' | 'list'>): Deli
         const entry = entries.take(isBusy, random)
         if (entry !== undefined) taken.add(entry)
         if (entry !== undefined || entries.size >= MOST_ENTRIES) return entry
-        if (!isFresh) {
+        if (newest === undefined) {
+          newest = await spool.lastId()
+          // Each of a hundred kinds would be asked in vain, after each answer to one of many clients.
+          if (newest === allReadTo) return undefined
           known = await spool.kinds()
-          isFresh = true
-        } else if (!(await extend(kinds))) return undefined
+        } else if (!(await extend(kinds))) {
+          allReadTo = newest
+          return undefined
+        }
       }
     },
     giveBack(entry) {
       if (taken.delete(entry)) entries.add(entry)
     },
     rewind,
+  }
+}
+
+/** Reading that yields to the event loop after some rows; call `yieldByRows` between two readings. */
+function countRows(spool: Pick<Spool, 'list'>) {
+  let rows = 0
+  return {
+    async list(...given: Parameters<Spool['list']>): Promise<readonly SpooledEntry[]> {
+      const found = await spool.list(...given)
+      rows += found.length + ROWS_OF_A_CALL
+      return found
+    },
+    async yieldByRows(): Promise<void> {
+      if (rows < ROWS_A_TURN) return
+      rows = 0
+      await setImmediate()
+    },
   }
 }

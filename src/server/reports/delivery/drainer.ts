@@ -127,6 +127,8 @@ class DeliveryLoop implements Drainer {
       this.#storeFails = false
       if (this.#isOver() && !left) await this.#end(leading && (await spool.kinds()).length === 0)
     } catch (thrown) {
+      // A store that comes back may give ids again that it had given before (`redis-spool-scripts.ts`).
+      this.#sender.forgetSpool()
       if (!isTold(thrown)) {
         if (!this.#storeFails && !this.#ended) {
           log.error({ err: describeFailure(thrown) }, 'the report spool fails; reports wait')

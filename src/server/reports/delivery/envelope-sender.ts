@@ -76,7 +76,7 @@ export class EnvelopeSender {
     this.#hasDelivered = false
   }
 
-  /** Another process delivers: what is known of the spool will be out of date. */
+  /** What is known of the spool may be out of date: another process delivers, or the store has failed. */
   forgetSpool(): void {
     this.#window.rewind()
   }

@@ -71,6 +71,8 @@ export function createRedisSpool(link: RedisLink, { destination, bounds = BOUNDS
       return { envelopes: Number(n0) + Number(n1), bytes: Number(b0) + Number(b1) }
     },
 
+    lastId: async () => Number((await link.run((client) => client.get(`${prefix}:id`))) ?? 0),
+
     kinds,
 
     async list(kind, after, most) {

@@ -213,6 +213,8 @@ export function createSpool(database: Database, { destination, bounds = BOUNDS }
       return { envelopes, bytes }
     },
 
+    lastId: () => rows.readTotal().lastId,
+
     kinds: () =>
       database
         .statement(KINDS)

@@ -40,6 +40,8 @@ export interface Spool {
   accept(envelope: AcceptedEnvelope): Awaitable<void>
   /** Sum over all destinations. */
   size(): Awaitable<SpoolSize>
+  /** The highest id that an envelope ever had here, also one that has left; 0 if there was none. */
+  lastId(): Awaitable<number>
   /** The kinds of the waiting envelopes for this destination. */
   kinds(): Awaitable<readonly string[]>
   /** Oldest first, of one kind, with ids above `after`. */
