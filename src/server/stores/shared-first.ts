@@ -77,8 +77,8 @@ export function sharedIdempotencyStore(
         return { state: 'new' } as const
       })
       if (here.state === 'done') return here
-      // Otherwise the shared store would take it for running.
-      if (owed.has(key)) await owed.pay()
+      // Otherwise the shared store would take it for running. The first payment may have begun before the store was back.
+      for (let tries = 0; tries < 2 && owed.has(key); tries += 1) await owed.pay()
       const answer = await watch.ask(() => shared.begin(key, now, client))
       if (answer === undefined) {
         if ('thrown' in failure) throw failure.thrown
