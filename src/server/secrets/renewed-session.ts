@@ -10,8 +10,7 @@ export const RENEWAL_MS = 10_000
 export class RenewedSession extends UnavailableError {
   /** @param sinceMs the four tries of the router are spread over `RENEWAL_MS`. */
   constructor(sinceMs = 0) {
-    const seconds = 1 + 2 * Math.floor(Math.max(0, sinceMs) / 1_000)
-    const left = Math.ceil((RENEWAL_MS - sinceMs) / 1_000)
-    super('The session has just got a new id', { retryAfter: Math.max(1, Math.min(seconds, left)) })
+    const left = Math.max(1, Math.ceil((RENEWAL_MS - sinceMs) / 1_000))
+    super('The session has just got a new id', { retryAfter: sinceMs < 1_000 ? 1 : sinceMs < 3_000 ? 2 : left })
   }
 }
