@@ -55,6 +55,8 @@ export interface CallHost {
    * @param isWaiting whether the page shows nothing that the visitor should read first.
    */
   renew(isWaiting: boolean): void
+  /** A call without files is on its way until this resolves. */
+  sending(answer: Promise<unknown>): void
   /** Registers a call that was not sent. Rejects if the code for that has not loaded. */
   unsent(call: MadeCall): Promise<UnsentCall>
   /** Drops cached data, here and in other tabs. */
@@ -294,7 +296,9 @@ async function send(
   try {
     for (let attempt = 0; ; attempt += 1) {
       if (call.isOthers()) return 'given up'
-      const request = await startCall(host, world, options, signal)
+      const answer = startCall(host, world, options, signal)
+      if (!hasFile) host.sending(answer)
+      const request = await answer
       const failed = request.failed as RouteLoadError | undefined
       if (signal.aborted) return 'taken back'
       const { passing, reason, retryAfterMs } = failed ?? {}

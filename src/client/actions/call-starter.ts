@@ -64,6 +64,11 @@ export function createCallStarter(parts: CallStarterParts): CallStarter {
       if (request) store.bring(request, go)
       else go()
     },
+    sending(answer) {
+      const { listeners } = parts
+      listeners.sent = (listeners.sent ?? 0) + 1
+      void answer.then(() => void (listeners.sent = (listeners.sent ?? 1) - 1))
+    },
     progress(action, progress) {
       if (progress) uploads.set(action, progress)
       else uploads.delete(action)

@@ -177,6 +177,8 @@ export interface RouterListeners {
   readonly blockers: Set<(question: BlockerQuestion) => boolean>
   /** Set while the page is of a former session: whoever comes next is not asked about what that user has left. */
   unasked?: boolean
+  /** Calls without files that have been sent and not answered. */
+  sent?: number
 }
 
 /** The router's interface for the React root. */

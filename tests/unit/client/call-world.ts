@@ -104,6 +104,7 @@ export function world(entries: readonly object[] = []) {
       },
     ),
     pageOf: withoutHash,
+    sending: () => undefined,
     unanswered: (href: string) => new RouteLoadError('route data', href),
     online: () => state.online,
     outdated: () => state.outdated,

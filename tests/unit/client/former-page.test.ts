@@ -13,17 +13,24 @@ function createPage() {
     performance: { getEntriesByType: () => [], now: () => Date.now() },
   })
   const left: string[] = []
+  const listeners: { sent?: number } = {}
   const state = { screen: { href: '/orders' }, former: false }
   const page = createFormerPage(
     {
       window,
-      listeners: {},
+      listeners,
       leave: (href: string, kind: string) => void left.push(`${kind} ${href}`),
       now: () => Date.now(),
     } as never,
     state as never,
   )
-  return { ...page, left, leaveUser: () => document.dispatchEvent(new Event('millrace:former')) }
+  return {
+    ...page,
+    left,
+    listeners,
+    leaveUser: () => document.dispatchEvent(new Event('millrace:former')),
+    comeBack: () => document.dispatchEvent(new CustomEvent('millrace:back', { detail: false })),
+  }
 }
 
 test('at once, also after a link that has turned out to be a download', () => {
@@ -42,4 +49,37 @@ test('not while another document is on its way for the next user', () => {
   expect(page.left).toEqual(['push /sign-in'])
   vi.advanceTimersByTime(20_000)
   expect(page.left).toEqual(['push /sign-in', 'refresh /orders'])
+})
+
+test('not while a call of the page is on its way: its answer may bring the session', () => {
+  const page = createPage()
+  page.listeners.sent = 1
+  page.leaveUser()
+  page.replace()
+  vi.advanceTimersByTime(1_500)
+  expect(page.left).toEqual([])
+  page.listeners.sent = 0
+  vi.advanceTimersByTime(50)
+  expect(page.left).toEqual(['refresh /orders'])
+})
+
+test('nor at all if that brings the user back', () => {
+  const page = createPage()
+  page.listeners.sent = 1
+  page.leaveUser()
+  page.replace()
+  page.comeBack()
+  vi.advanceTimersByTime(30_000)
+  expect(page.left).toEqual([])
+})
+
+test('but no later than three seconds for a call that takes long', () => {
+  const page = createPage()
+  page.listeners.sent = 1
+  page.leaveUser()
+  page.replace()
+  vi.advanceTimersByTime(2_999)
+  expect(page.left).toEqual([])
+  vi.advanceTimersByTime(51)
+  expect(page.left).toEqual(['refresh /orders'])
 })

@@ -194,6 +194,7 @@ export function createWorld({ deaf = false, table = pages, asks = undefined as r
     unsent: () => Promise.reject(new Error('not loaded')),
     retry,
     pageOf: withoutHash,
+    sending: () => undefined,
     unanswered: (href) => new RouteLoadError('route data', href),
     revalidate: store.revalidate,
     follow: (to, request) => (request ? store.bring(request, () => router.navigate(to)) : router.navigate(to)),

@@ -3,6 +3,9 @@ import type { RouterParts, RouterState } from './router-parts.ts'
 
 /** Then the document is loaded: the server may not answer for ever. So long, too, another document may be on its way. */
 const LONGEST_LOCK_MS = 20_000
+/** The answer to a call of the page may bring the very session that is missing: a document would cancel it. */
+const LONGEST_CALL_MS = 3_000
+const LOOK_AGAIN_MS = 50
 /** A server that begins another session with each answer, because the browser sends no cookie, would have it loaded without end. */
 const YOUNGEST_MS = 3_000
 /** A modal dialog stays usable in a page that is inert, keys reach the window, and the field that had the focus loses it. */
@@ -33,11 +36,13 @@ export function createFormerPage(
   let lock: { readonly focused: Element | null } | undefined
   let waiting: ReturnType<typeof setTimeout> | undefined
   let leftAt = Number.NEGATIVE_INFINITY
+  let lockedAt = 0
   const { document } = window
   function replace(): void {
     clearTimeout(waiting)
     if (!state.former) return
-    const wait = Math.max(leftAt + LONGEST_LOCK_MS - now(), restOfYouth(window))
+    const isCalling = listeners.sent && now() < lockedAt + LONGEST_CALL_MS
+    const wait = Math.max(leftAt + LONGEST_LOCK_MS - now(), restOfYouth(window), isCalling ? LOOK_AGAIN_MS : 0)
     if (wait > 0) waiting = setTimeout(replace, wait)
     else leaveNow(state.screen.href, 'refresh')
   }
@@ -52,7 +57,10 @@ export function createFormerPage(
     // Without cookies, no session is anybody's.
     if (!window.navigator.cookieEnabled) return
     listeners.unasked = state.former = true
-    if (lock === undefined) waiting = setTimeout(replace, LONGEST_LOCK_MS)
+    if (lock === undefined) {
+      waiting = setTimeout(replace, LONGEST_LOCK_MS)
+      lockedAt = now()
+    }
     lock ??= { focused: document.activeElement }
     document.body.inert = true
   }
