@@ -5,8 +5,10 @@ import { describe, expect } from 'vitest'
 import { statusComplaint } from '../support/page-complaints.ts'
 import { heading, hold } from '../support/router-page.ts'
 import {
+  backAndAgain,
   browserTest,
   EMPTY,
+  loadedAgain,
   openComment,
   otherTab,
   REFUSED,
@@ -20,22 +22,6 @@ import {
 
 /** Whose the input on the page's history entry is. */
 const ownerOf = (page: Page) => page.evaluate(() => (history.state as Record<string, unknown>)['millrace:owner'])
-
-/** Goes back. Where the browser has restored a former user's input, the router loads the document again. */
-async function backAndAgain(page: Page): Promise<void> {
-  // This document may have been loaded again, too.
-  await page.evaluate(() => void Object.assign(window, { isHere: setTimeout(() => history.back()) }))
-  await loadedAgain(page)
-}
-
-/** Waits until the router has loaded the document again. */
-async function loadedAgain(page: Page): Promise<void> {
-  await page.waitForFunction(() => {
-    const [load] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
-    return !('isHere' in window) && load?.type === 'reload'
-  })
-  await untilAlive(page)
-}
 
 describe('the next user does not get what the browser restores:', () => {
   browserTest('typed text, in a document that it loads again on Back', async ({ open }) => {

@@ -6,7 +6,7 @@ import { statusComplaint } from '../support/page-complaints.ts'
 import { browserTest, openComment, otherTab, visit } from '../support/typed-page.ts'
 
 /** Those that are refused are tried again. */
-const RENEWED = { allow: [statusComplaint(401), statusComplaint(503)] }
+const RENEWED = { allow: [statusComplaint(401), statusComplaint(503), /ServerFailure/] }
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 const said = (page: Page) => page.getByTestId('said').textContent()
@@ -58,5 +58,20 @@ describe('the user of a session that gets a new id', () => {
     await heading(other, 'Renewed for ann')
     await expect.poll(() => said(page), { timeout: 10_000 }).toBe(' confirmed')
     await expectStayed(page)
+  })
+
+  browserTest('has nothing done twice that was done before the session could not be changed', async ({ open }) => {
+    const page = await open(RENEWED)
+    await openRenewed(page)
+    const other = await otherTab(page, '/renewed')
+    const before = Number(await page.getByTestId('orders').textContent())
+    await press(page, 'Order')
+    await page.waitForTimeout(200)
+    await press(other, 'Confirm')
+    await heading(page, 'The page failed')
+    // As long as it would take to be sent again.
+    await page.waitForTimeout(2_500)
+    await visit(page, '/renewed')
+    expect(Number(await page.getByTestId('orders').textContent())).toBe(before + 1)
   })
 })

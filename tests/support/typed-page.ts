@@ -1,6 +1,7 @@
 /** Pages of `typed-app`, in a browser. */
 import { untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
 import { statusComplaint } from './page-complaints.ts'
 import { editionTest } from './router-app.ts'
 import { heading } from './router-page.ts'
@@ -68,4 +69,27 @@ export async function signOutElsewhere(page: Page, path: string): Promise<Page> 
   await other.getByRole('button', { name: 'Sign out' }).click()
   await other.getByRole('heading', { level: 1, name: /Sign in|Comment of nobody/ }).waitFor()
   return other
+}
+
+/** Goes back. Where the browser has restored a former user's input, the router loads the document again. */
+export async function backAndAgain(page: Page): Promise<void> {
+  // This document may be loaded again, too, also at this moment.
+  const leave = () =>
+    page
+      .evaluate(() => void Object.assign(window, { isHere: setTimeout(() => history.back()) }))
+      .then(
+        () => true,
+        () => false,
+      )
+  await expect.poll(leave).toBe(true)
+  await loadedAgain(page)
+}
+
+/** Waits until the router has loaded the document again. */
+export async function loadedAgain(page: Page): Promise<void> {
+  await page.waitForFunction(() => {
+    const [load] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+    return !('isHere' in window) && load?.type === 'reload'
+  })
+  await untilAlive(page)
 }

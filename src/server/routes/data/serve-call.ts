@@ -4,6 +4,7 @@ import type { RouteDataRedirect } from '../../../shared/protocol/route-data.ts'
 import { isRuntimePath } from '../../../shared/runtime-paths.ts'
 import { judgeTarget } from '../../http/request-target.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { judgeThrown } from '../../request/answer/judge-thrown.ts'
 import { refuseCall } from '../../request/answer/refuse-call.ts'
 import type { ActionParts } from '../actions/receive-call.ts'
 import { performCall } from '../actions/serve-action.ts'
@@ -44,7 +45,8 @@ export async function serveCall(parts: CallParts, decision: Decision, context: R
     case 'stopped': {
       // Effects of the action before it threw remain.
       const tell = (answer: DataAnswer): void => putResult(answer, { ...shared, thrown: true })
-      const answer = new DataAnswer(context, undefined, shared.revalidate === undefined ? undefined : tell)
+      const isTold = shared.revalidate !== undefined || (called.kind !== 'stopped' && isPassing(shown.stopped.thrown))
+      const answer = new DataAnswer(context, undefined, isTold ? tell : undefined)
       sendStopped(shown.stopped, { head: headOf(parts, page, context), chain: page.route.chain }, answer, context)
       return answer.finish()
     }
@@ -64,6 +66,12 @@ export async function serveCall(parts: CallParts, decision: Decision, context: R
       return sendResult(shown.status, headOf(parts, page, context), result, context)
     }
   }
+}
+
+/** Whether the router sends a call again after it, unless that has run. */
+function isPassing(thrown: unknown): boolean {
+  const judged = judgeThrown(thrown)
+  return judged.kind === 'failure' && judged.status === 503
 }
 
 function hasLeft({ audience }: RequestContext): boolean {
