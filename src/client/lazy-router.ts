@@ -74,7 +74,7 @@ export function createLazyRouter(
     redirect: later('redirect'),
     caught: (boundary, value) => start().then(() => handle.caught(boundary, value), nothing),
     uploads: new Map(),
-    hearUsers: (marks, askedAt) => start().then(() => handle.hearUsers?.(marks, askedAt), nothing),
+    hearUsers: (marks, askedAt) => start().then(() => handle.hearUsers?.(marks, askedAt)),
     read: (href, signal) => start().then(() => handle.read(href, signal)),
     call: (id, args, event = window.event) =>
       start().then(

@@ -39,6 +39,7 @@ export interface EventsWorld {
 
 const FIRST_DELAY_MS = 1_000
 const LONGEST_DELAY_MS = 60_000
+const MOST_HELD = 100 // events that wait for the router
 
 /** Creates the connections of a tab. @returns begins to listen to a URL, and returns what ends it. */
 export function createSharedEvents(world: EventsWorld): (url: string, listeners: EventListeners) => () => void {
@@ -70,7 +71,7 @@ function openStream(url: string, { document, connect, after, random, report }: E
   let isAlone = false
   /** When the browser may have sent the cookies of this connection. */
   let askedAt = 0
-  const users = createTelling(all)
+  const users = createTelling(all, (events) => events.forEach(hear))
 
   function tellConnected(isOpen: boolean): void {
     for (const { connected } of all) connected(isOpen)
@@ -78,10 +79,10 @@ function openStream(url: string, { document, connect, after, random, report }: E
 
   function hear(event: Event): void {
     const { type: name, data: text, lastEventId: id } = event as MessageEvent<string>
-    if (isOwn(event)) return
+    if (isOwn(event) || users.holds(event)) return
     try {
       const data: unknown = JSON.parse(text)
-      if (name === SESSIONS_EVENT) return void users.tell(data as string, askedAt)
+      if (name === SESSIONS_EVENT) return void users.tell(data as string, askedAt).catch(() => undefined)
       lastEventId = id
       if (name === DROPS_EVENT) {
         const message: DropsMessage = isAlone ? { ...(data as DropsMessage), spread: 0 } : (data as DropsMessage)
@@ -121,6 +122,7 @@ function openStream(url: string, { document, connect, after, random, report }: E
 
   function close(): void {
     cancelRetry()
+    users.forget()
     source?.close()
     source = undefined
     tellConnected(false)
@@ -159,17 +161,34 @@ function openStream(url: string, { document, connect, after, random, report }: E
   }
 }
 
-/** Tells the page whose a stream is. */
-function createTelling(all: ReadonlySet<EventListeners>) {
-  const telling = {
-    isTelling: false,
+/**
+ * Tells the page whose a stream is. The router may still be loading: until it has compared, and if it does not come, nobody hears
+ * what follows, of which the first is kept.
+ */
+function createTelling(all: ReadonlySet<EventListeners>, hear: (events: readonly Event[]) => void) {
+  let held: Event[] | undefined
+  return {
+    get isTelling() {
+      return held !== undefined
+    },
     async tell(marks: string, askedAt: number): Promise<void> {
-      telling.isTelling = true
+      const own: Event[] = (held ??= [])
       await [...all][0]?.hearUsers(marks, askedAt)
-      telling.isTelling = false
+      if (held !== own) return
+      held = undefined
+      hear(own)
+    },
+    /** @returns whether an event has to wait. */
+    holds(event: Event): boolean {
+      if (held === undefined || event.type === SESSIONS_EVENT) return false
+      if (held.length < MOST_HELD) held.push(event)
+      return true
+    },
+    /** The connection is over. */
+    forget(): void {
+      held = undefined
     },
   }
-  return telling
 }
 
 /** Whether it is of the connection itself: the server may name its events `open` and `error`, too. */

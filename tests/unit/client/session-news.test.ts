@@ -1,6 +1,6 @@
 /** What a tab takes for news of sessions of several kinds, whose user may go on by one of them. */
 import { expect, test, vi } from 'vitest'
-import { mergeMarks } from '../../../src/shared/protocol/session-marks.ts'
+import { changesOf, mergeMarks } from '../../../src/shared/protocol/session-marks.ts'
 import { createSessionNews } from '../../../src/client/core/page/session-news.ts'
 
 /** A tab whose document was made for these sessions. */
@@ -77,4 +77,14 @@ test('a late answer to a call tells of the session that it has begun, and not ho
   expect(former).not.toHaveBeenCalled()
   expect(news.marks()).toContain('account:a.ann')
   expect(news.marks()).toContain('basket:+')
+})
+
+test.for([
+  ['basket:one.u1~session:one', 'basket:one.u1~session:-', true],
+  ['session:one.u1 admin:one.u1', 'session:one.u1 admin:-', false],
+  ['session:one.u1 admin:one.u1', 'session:- admin:-', true],
+  ['session:one.u1 admin:-', 'session:- admin:two.u1', false],
+  ['session:one.u1 admin:one.u1', 'session:one.u1 admin:two.u2', true],
+] as const)('a user of %s has left in %s: %s', ([former, news, hasLeft]) => {
+  expect(changesOf(former, news)).toEqual([true, hasLeft])
 })

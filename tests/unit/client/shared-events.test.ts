@@ -274,6 +274,30 @@ describe('the users of a stream', () => {
     for (const unused of [one.hear, other.hear, other.hearUsers]) expect(unused).not.toHaveBeenCalled()
   })
 
+  test('are compared before anything of theirs is heard, and nothing is heard if nobody can', async () => {
+    const { sources, listen, listener, document } = fakeTab()
+    const one = listener('tick')
+    const { promise, resolve } = Promise.withResolvers<undefined>()
+    one.hearUsers.mockReturnValueOnce(promise)
+    listen('/events', one)
+    sources[0]?.say('millrace:sessions', MARKS)
+    for (let at = 0; at < 200; at += 1) sources[0]?.say('tick', String(at))
+    await new Promise(setImmediate)
+    expect(one.hear).not.toHaveBeenCalled()
+    resolve(undefined)
+    await new Promise(setImmediate)
+    expect(one.hear.mock.calls.map(([, data]) => data)).toEqual(Array.from({ length: 100 }, (_, at) => at))
+    one.hear.mockClear()
+    const failing = Promise.withResolvers<undefined>()
+    one.hearUsers.mockReturnValueOnce(failing.promise)
+    document.dispatchEvent(new CustomEvent('millrace:session', { detail: true }))
+    sources[1]?.say('millrace:sessions', MARKS)
+    failing.reject(new Error('not loaded'))
+    await new Promise(setImmediate)
+    sources[1]?.say('tick', '1')
+    expect(one.hear).not.toHaveBeenCalled()
+  })
+
   test.each([
     [false, 1],
     [true, 2],

@@ -7,7 +7,7 @@
  * a few clients that send slowly would otherwise refuse everybody else's forms.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createByteTurns } from '../byte-turns.ts'
+import { createByteTurns, type ByteTurns } from '../byte-turns.ts'
 import { createShares } from '../shares.ts'
 import { BodyError } from './body-error.ts'
 
@@ -152,15 +152,7 @@ export function createHeldBodies(most = MOST_HELD_BYTES): HeldBodies {
         whenLost(listener) {
           stop = listener
         },
-        turn(bytes) {
-          if (bytes < SMALL_TEXT_BYTES) return undefined
-          const { promise, resolve } = Promise.withResolvers<void>()
-          void parsing.run(client, bytes, () => {
-            resolve()
-            return nextTurn()
-          })
-          return promise
-        },
+        turn: (bytes) => (bytes < SMALL_TEXT_BYTES ? undefined : turnOf(parsing, client, bytes)),
         run() {
           leave()
           isComing = false
@@ -173,6 +165,16 @@ export function createHeldBodies(most = MOST_HELD_BYTES): HeldBodies {
       }
     },
   }
+}
+
+/** Resolves when it begins; it lasts until the event loop has gone on. */
+function turnOf(turns: ByteTurns, client: string, bytes: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  void turns.run(client, bytes, () => {
+    resolve()
+    return nextTurn()
+  })
+  return promise
 }
 
 function tooMany(): BodyError {
