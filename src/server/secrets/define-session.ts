@@ -29,7 +29,7 @@ export interface SessionOptions<Data> {
   /** Lifetime in seconds from the last `set` or renewal: 1 to 400 days. Default: 14 days. */
   readonly maxAgeSeconds?: number | undefined
   /**
-   * The user to whom a session belongs: an id that never changes, and that no other person has in any kind of session. With it, typed text is restored when the same
+   * The user to whom a session belongs: an id that never changes. With it, typed text is restored when the same
    * user signs in again, and for nobody else. Without it, signing out drops the text, and a sign-in that replaces a
    * session has to call `clear` before `set`.
    */
@@ -96,7 +96,7 @@ export function defineSession<Data>(options: SessionOptions<Data>, clock?: () =>
     const markOf = (data: Data, former?: Data): string | undefined =>
       user === undefined || (former !== undefined && user(former) === user(data))
         ? undefined
-        : `${OF_USER}${userMarks(context, user(data))}`
+        : `${OF_USER}${userMarks(context, `${name} ${user(data)}`)}`
     const [main, message] = await Promise.all([
       SealedCookie.open(context, {
         name: sealedCookieName(name, context),

@@ -22,7 +22,7 @@ const DEFAULT_DATA_BYTES = 4_096
 
 /** Options of sessions that are kept on the server. */
 export interface StoredSessionOptions<Data> extends Pick<SessionOptions<Data>, 'name' | 'schema'> {
-  /** The user to whom a session belongs: an id that never changes, and that no other person has in any kind of session. Sessions of one user can be listed and ended. */
+  /** The user to whom a session belongs: an id that never changes. Sessions of one user can be listed and ended. */
   readonly user: (data: Data) => string
   /** Lifetime in seconds from signing in, however often the session is used: 1 to 400 days. Default: 30 days. */
   readonly maxAgeSeconds?: number | undefined
@@ -84,7 +84,6 @@ export function defineStoredSession<Data>(
   const rules: Omit<StoredSessionRules<Data>, 'now'> = {
     name,
     schema: options.schema,
-    userOf: options.user,
     userKey: (data) => keyOf(options.user(data)),
     maxAgeMs: maxAgeSeconds * 1_000,
     idleMs: idleSeconds * 1_000,

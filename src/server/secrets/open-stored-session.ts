@@ -261,7 +261,7 @@ class OpenStoredSession<Data> implements StoredSession<Data> {
       id: storedSessionId(cookie, secret),
       user,
       ...(former !== undefined && { firstId: firstIdOf(former) }),
-      userMarks: former?.userMarks ?? userMarks(context, rules.userOf(value)),
+      userMarks: former?.userMarks ?? userMarks(context, user),
       client: clientKey(context.address ?? ''),
       data,
       userAgent: (context.userAgent ?? '').slice(0, MOST_AGENT_CHARACTERS),

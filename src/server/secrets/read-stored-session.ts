@@ -13,7 +13,6 @@ const SEEN_SHARE = 10 // of the idle time, if that is shorter
 export interface StoredSessionRules<Data> {
   readonly name: string
   readonly schema: Schema<Data>
-  readonly userOf: (data: Data) => string
   /** Key of a user in the store. */
   readonly userKey: (data: Data) => string
   readonly maxAgeMs: number

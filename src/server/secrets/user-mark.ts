@@ -8,7 +8,7 @@ const CHARACTERS = 10 // tells the users of one browser apart
  * Marks a user for the browser. Nobody without the server's keys can find out the user, or whether two sites have the
  * same one. A session keeps the marks that it has started with: all its answers bear the same ones, even while keys
  * change.
- * @param user as its session names it, whatever kind that is: the browser knows a user again in several.
+ * @param user with the name of the session, for users of different kinds.
  * @returns 10 characters of base64url for each secret key, separated by dots: two texts of a user have one in common, if
  * the keys of that time have.
  */

@@ -6,7 +6,7 @@ import { IDEMPOTENCY_LIFETIME_MS, type IdempotencyStore } from './idempotency-st
 
 const TRY_AGAIN_MS = 1_000
 const MOST_ENDS = 1_000
-/** UTF-16 units of all results. The call that ended first is forgotten. */
+/** UTF-16 units of all results. */
 const MOST_LENGTH = 2_097_152
 
 /** How a call has ended: by its result, or so that it may run again. */
@@ -39,10 +39,7 @@ export class OwedEnds {
     } catch (thrown) {
       this.#owed.set(end.key, { ...end, since: performance.now() })
       this.#length += lengthOf(end)
-      for (const oldest of this.#owed.keys()) {
-        if (this.#owed.size <= MOST_ENDS && this.#length <= MOST_LENGTH) break
-        this.#forget(oldest)
-      }
+      while (this.#owed.size > MOST_ENDS || this.#length > MOST_LENGTH) this.#forgetOne()
       this.#tryLater()
       throw thrown
     }
@@ -69,6 +66,20 @@ export class OwedEnds {
   #write({ key, result }: CallEnd): Promise<void> {
     if (result === undefined) return this.#shared.abandon(key)
     return this.#shared.finish(key, result.text, result.now, result.client)
+  }
+
+  /** The oldest of the client with most. */
+  #forgetOne(): void {
+    const isLong = this.#length > MOST_LENGTH
+    const held = new Map<string, { readonly oldest: string; amount: number }>()
+    for (const [key, end] of this.#owed) {
+      const client = end.result?.client ?? ''
+      const own = held.get(client) ?? { oldest: key, amount: 0 }
+      own.amount += isLong ? lengthOf(end) : 1
+      held.set(client, own)
+    }
+    const greediest = [...held.values()].reduce((most, one) => (one.amount > most.amount ? one : most))
+    this.#forget(greediest.oldest)
   }
 
   #forget(key: string): void {

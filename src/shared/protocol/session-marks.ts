@@ -49,8 +49,7 @@ export function mergeMarks(known: string, news = ''): string {
 
 /**
  * Whether a session has become another, and whether it was one of a user who has left. A session that gets a new id, with a user
- * in common, is the same. A user whose session has ended goes on by another kind that names the same user, as beside a password
- * that was confirmed for ten minutes. Nobody else's session says so: it may be that of a basket.
+ * in common, is the same. Another kind of session says nothing of who goes on: it may be that of a basket.
  */
 export function changesOf(former: string, marks: string): readonly [isOther: boolean, isFormer: boolean] {
   const sessions = new Map(Array.from(marks.matchAll(MARK), ([, name, id, users]) => [name, { id, users }]))
@@ -58,11 +57,10 @@ export function changesOf(former: string, marks: string): readonly [isOther: boo
   let isFormer = false
   for (const [, name, id, users = ''] of former.matchAll(MARK)) {
     const now = sessions.get(name)
-    const isIn = (one = ''): boolean => users.split('.').some((user) => user && one.split('.').includes(user))
-    if (isIn(now?.users) || (id === now?.id && users === now?.users)) continue
+    const isSame = users.split('.').some((user) => user && now?.users?.split('.').includes(user))
+    if (isSame || (id === now?.id && users === now?.users)) continue
     isOther = true
-    const goesOn = !now?.users && [...sessions.values()].some((one) => isIn(one.users))
-    isFormer ||= id !== '-' && !goesOn
+    isFormer ||= id !== '-'
   }
   return [isOther, isFormer]
 }

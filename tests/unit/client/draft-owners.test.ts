@@ -40,17 +40,6 @@ test('the session of a basket does not say that whoever had another one goes on'
   expect(hear('~basket:one', '~basket:-')).toEqual(['changed'])
 })
 
-test('a user goes on by another kind of session that names the same user', () => {
-  const [both, one] = ['account:id.aaaaaaaaaa brief:id.aaaaaaaaaa', 'account:id.aaaaaaaaaa brief:-']
-  expect(hear(both, one, both)).toEqual([])
-  expect(hear(both, 'brief:-', 'account:-')).toEqual(['left'])
-  expect(hear('account:id.aaaaaaaaaa', 'brief:id.aaaaaaaaaa', 'brief:-')).toEqual([])
-  // A sign-in by two steps, in whatever order they are named.
-  expect(hear('account:- pending:id.aaaaaaaaaa', 'account:id.aaaaaaaaaa pending:-')).toEqual([])
-  expect(hear('account:- a-pending:id.aaaaaaaaaa', 'a-pending:- account:id.aaaaaaaaaa')).toEqual([])
-  expect(hear(both, 'account:id.aaaaaaaaaa brief:id.bbbbbbbbbb')).toEqual(['changed'])
-})
-
 test('a page is no former user’s once that user is back, but not once the next one is', () => {
   const { learn, page } = heardOwners()
   const [ann, bob, out] = ['account:id1.aaaaaaaaaa', 'account:id3.bbbbbbbbbb', 'account:-']

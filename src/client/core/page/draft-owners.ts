@@ -26,16 +26,6 @@ interface OwnerListener {
   forget(): void
 }
 
-/** @param users, @param others marks, separated by dots. */
-function isOneOf(users: string, others: string): boolean {
-  return users.split('.').some((user) => others.split('.').includes(user))
-}
-
-/** A user, who is signed in. */
-function isHere({ who, isOut }: Owner): boolean {
-  return !isOut && who !== '' && who[0] !== SOME_SESSION
-}
-
 /** What a tab knows of the owners of its drafts. */
 export interface Ownership {
   /** By the name of their session. */
@@ -55,13 +45,11 @@ export function createOwners({ left, back, changed, forget }: OwnerListener): Ow
   /** What `page.isFormer` becomes when all owners are back. */
   let wasFormer = false
 
-  /** @param who is signed in by this kind of session; empty for nobody. @param here marks of users who are signed in by any kind. */
-  function judge(session: string, who: string, isCall = false, here = ''): void {
+  /** @param who is signed in by this kind of session; empty for nobody. */
+  function judge(session: string, who: string, isCall = false): void {
     const { who: owner = '', isOut } = owners.get(session) ?? {}
-    const isOther = owner && (who ? !isOneOf(who, owner) : owner[0] === SOME_SESSION)
+    const isOther = owner && (who ? !who.split('.').some((mark) => owner.includes(mark)) : owner[0] === SOME_SESSION)
     const isAway = !isOther && !who && !!owner
-    // The same user goes on by another kind.
-    if (isAway && isOneOf(owner, here)) return void owners.set(session, { who, isOut: false })
     if (isOther && isOut && !page.isFormer) {
       owners.set(session, { who, isOut: false })
       return forget()
@@ -82,13 +70,10 @@ export function createOwners({ left, back, changed, forget }: OwnerListener): Ow
   function learn(text = marks, isCall?: boolean): void {
     if (text === marks) return
     marks = text
-    const now = new Map([...owners].map(([session, owner]) => [session, isHere(owner) ? owner.who : '']))
-    for (const [, session = '', , user = ''] of text.matchAll(MARK)) now.set(session, user)
-    const here = [...now.values()].join('.')
     for (const { index, 1: session = '', 2: mark, 3: user } of text.matchAll(MARK)) {
       // What another tab knew before is news only to a tab that knew nothing.
       if (index < text.indexOf('\n') && owners.has(session)) continue
-      judge(session, mark === '-' ? '' : user || SOME_SESSION + mark, isCall, here)
+      judge(session, mark === '-' ? '' : user || SOME_SESSION + mark, isCall)
     }
   }
 
