@@ -65,13 +65,12 @@ function openStream(url: string, { document, connect, after, random, report }: E
   const names = new Set<string>()
   let source: EventSource | undefined
   let lastEventId = ''
-  let failures = 0
-  let cancelRetry = (): void => undefined
+  let [failures, cancelRetry] = [0, (): void => undefined]
   /** Opened because of this tab alone: there are no others at the same moment, over which to spread requests. */
   let isAlone = false
   /** When the browser may have sent the cookies of this connection. */
   let askedAt = 0
-  const users = createTelling(all, (events) => events.forEach(hear))
+  const users = createTelling(all, hear, () => restart(true))
 
   function tellConnected(isOpen: boolean): void {
     for (const { connected } of all) connected(isOpen)
@@ -129,15 +128,17 @@ function openStream(url: string, { document, connect, after, random, report }: E
   }
 
   const follow = (): void => (document.visibilityState === 'hidden' ? close() : open(true))
+  function restart(alone?: boolean): void {
+    close()
+    open(alone)
+  }
   const renew = ({ detail: isOther }: CustomEventInit): void => {
     // It is of the session that it has told.
     if (users.isTelling && !isOther) return
-    close()
     lastEventId = ''
-    open()
+    restart()
   }
-  document.addEventListener('visibilitychange', follow)
-  document.addEventListener('millrace:session', renew)
+  const leave = watch(document, { visibilitychange: follow, 'millrace:session': renew })
 
   return {
     add(listeners) {
@@ -154,8 +155,7 @@ function openStream(url: string, { document, connect, after, random, report }: E
       all.delete(listeners)
       if (all.size > 0) return false
       close()
-      document.removeEventListener('visibilitychange', follow)
-      document.removeEventListener('millrace:session', renew)
+      leave()
       return true
     },
   }
@@ -165,7 +165,7 @@ function openStream(url: string, { document, connect, after, random, report }: E
  * Tells the page whose a stream is. The router may still be loading: until it has compared, and if it does not come, nobody hears
  * what follows, of which the first is kept.
  */
-function createTelling(all: ReadonlySet<EventListeners>, hear: (events: readonly Event[]) => void) {
+function createTelling(all: ReadonlySet<EventListeners>, hear: (event: Event) => void, restart: () => void) {
   let held: Event[] | undefined
   return {
     get isTelling() {
@@ -176,7 +176,9 @@ function createTelling(all: ReadonlySet<EventListeners>, hear: (events: readonly
       await [...all][0]?.hearUsers(marks, askedAt)
       if (held !== own) return
       held = undefined
-      hear(own)
+      own.forEach(hear)
+      // The server sends again what found no room.
+      if (own.length === MOST_HELD) restart()
     },
     /** @returns whether an event has to wait. */
     holds(event: Event): boolean {
@@ -188,6 +190,15 @@ function createTelling(all: ReadonlySet<EventListeners>, hear: (events: readonly
     forget(): void {
       held = undefined
     },
+  }
+}
+
+/** @returns ends it. */
+function watch(document: EventsWorld['document'], listeners: Readonly<Record<string, (event: Event) => void>>) {
+  const all = Object.entries(listeners)
+  for (const [type, listener] of all) document.addEventListener(type, listener)
+  return (): void => {
+    for (const [type, listener] of all) document.removeEventListener(type, listener)
   }
 }
 

@@ -89,6 +89,18 @@ describe('a service that fails', () => {
     expect(service.names()).toContain('b1')
   })
 
+  it('that asks one client to wait, and again after that time, does not keep others waiting either', async () => {
+    accept('a1')
+    const { service, clock } = await start()
+    service.answerBy((name) => (name === 'a1' ? answered(503, { retryAfter: '300' }) : TAKEN))
+    await service.arrivals[0]?.answer(answered(503, { retryAfter: '300' }))
+    await clock.pass(302_000)
+    expect(service.names()).toEqual(['a1', 'a1'])
+    accept('b1')
+    await clock.pass(5_000)
+    expect(service.names()).toContain('b1')
+  })
+
   it('that asks two clients to wait in a row is left alone by all', async () => {
     for (const name of ['a1', 'b1', 'c1']) accept(name)
     const { service, clock } = await start()

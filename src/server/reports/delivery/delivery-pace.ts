@@ -110,8 +110,8 @@ export function createDeliveryPace(random: () => number, most: number): Delivery
       }
       // While each failure is of another client, the service may fail for these only.
       const pause = pauseAfter(former === undefined ? 1 : failures)
-      // What it asks of one client only may be due to that client's envelope.
-      const isForAll = isLimit || failures > 1
+      // What it asks of one client only, however often, may be due to that client's envelopes.
+      const isForAll = isLimit || (failures > 1 && former === undefined)
       if (!isItsFault) {
         pausedUntil = Math.max(pausedUntil, now + Math.max(isForAll ? asked : 0, pause))
         askedUntil = Math.max(askedUntil, now + asked)
