@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { RequestHandler } from 'express'
 import { dropBody, outlastsAnswer } from '../../http/body/drop-body.ts'
 import { clientKey } from '../../http/client-key.ts'
+import { resetOverrun } from '../../http/overrun.ts'
 import type { ProxyTrust } from '../../http/trusted-proxy.ts'
 import { createShares, type ShareRefusal } from '../../http/shares.ts'
 import { sendText } from '../answer/send-plain.ts'
@@ -119,7 +120,7 @@ export function createRequestQueue(options: RequestQueueOptions): RequestQueue {
     const { remoteAddress: address = '' } = socket
     const client = trustProxy(address) ? undefined : clientKey(address)
     if (heads.take(client, bytes) !== undefined) {
-      socket.resetAndDestroy()
+      resetOverrun(socket)
       return
     }
     const leave = (amount: number): void => {

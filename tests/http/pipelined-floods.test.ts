@@ -1,0 +1,126 @@
+/** What one client can make the server parse in one round of the event loop. All of 127.0.0.0/8 is this machine. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { TRUST_NOBODY } from '../../src/server/http/trusted-proxy.ts'
+import { shareConnections } from '../../src/server/process/share-connections.ts'
+import { createRequestQueue } from '../../src/server/request/admission/request-queue.ts'
+
+const [GREEDY, HONEST] = ['127.0.0.2', '127.0.0.3']
+const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
+const DEPTH = 300
+/** Less than `DEPTH` requests may wait. */
+const MOST_BYTES = 262_144
+const CONNECTIONS = 12
+
+/** A server that notes how many requests of `GREEDY` it parses in each round of the event loop. */
+async function floodedServer() {
+  const parsed: number[] = [0]
+  let isOver = false
+  const nextRound = (): void => {
+    if (parsed.at(-1) !== 0) parsed.push(0)
+    if (!isOver) setImmediate(nextRound)
+  }
+  const queue = createRequestQueue({
+    trustProxy: TRUST_NOBODY,
+    addressOf: ({ socket }) => socket.remoteAddress ?? '',
+    most: MOST_BYTES,
+  })
+  const peers = new Map<Socket, string>()
+  const server = createServer((req, res) => {
+    if (peers.get(req.socket) === GREEDY) parsed[parsed.length - 1] = (parsed.at(-1) ?? 0) + 1
+    queue.oneAtATime(req, res, () => res.end('ok'))
+  })
+  server.on('connection', (socket: Socket) => peers.set(socket, socket.remoteAddress ?? ''))
+  server.maxConnections = 1_000
+  shareConnections(server, { trustProxy: TRUST_NOBODY })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  nextRound()
+  onTestFinished(() => {
+    isOver = true
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { parsed, accepted: () => peers.size, dial: (localAddress: string) => dial(port, localAddress) }
+}
+
+async function dial(port: number, localAddress: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => undefined)
+  onTestFinished(() => void socket.destroy())
+  await once(socket, 'connect')
+  return socket
+}
+
+async function ask(socket: Socket, text = REQUEST): Promise<string> {
+  socket.write(text)
+  const [bytes] = (await once(socket, 'data')) as [Buffer]
+  return bytes.toString('latin1')
+}
+
+function closed(socket: Socket): Promise<void> {
+  return new Promise((settled) => {
+    if (socket.closed) settled()
+    else socket.once('close', () => settled())
+  })
+}
+
+/** So that all has arrived before the server reads any. */
+function holdRound(): void {
+  const until = performance.now() + 100
+  while (performance.now() < until);
+}
+
+function flood(sockets: readonly Socket[]): Promise<unknown> {
+  for (const socket of sockets) socket.resume().write(REQUEST.repeat(DEPTH))
+  holdRound()
+  return Promise.all(sockets.map(closed))
+}
+
+test.for(['new', 'used'] as const)(
+  'of many %s connections that send too much at once, one is read in a round',
+  async (kind) => {
+    const { parsed, dial } = await floodedServer()
+    const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => dial(GREEDY)))
+    if (kind === 'used') for (const socket of sockets) await ask(socket)
+    const [idle, honest] = [await dial(GREEDY), await dial(HONEST)]
+    parsed.length = 0
+    parsed.push(0)
+
+    const flooded = flood(sockets)
+    expect(await ask(honest)).toContain(' 200 ')
+    // What is left of the first one, and the next one.
+    expect(Math.max(...parsed)).toBeLessThanOrEqual(2 * DEPTH)
+    await flooded
+    expect(Math.max(...parsed)).toBeLessThanOrEqual(2 * DEPTH)
+    expect(parsed.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(DEPTH * (CONNECTIONS - 1))
+    // One that has sent nothing wrong goes on, as before.
+    expect(await ask(idle)).toContain(' 200 ')
+    expect(await ask(idle)).toContain(' 200 ')
+  },
+)
+
+test('connections that are opened while others wait to be read wait behind them', async () => {
+  const { parsed, accepted, dial } = await floodedServer()
+  const first = await Promise.all(Array.from({ length: CONNECTIONS }, () => dial(GREEDY)))
+  const flooded = flood(first)
+  const later = await Promise.all(Array.from({ length: CONNECTIONS }, () => dial(GREEDY)))
+  await vi.waitUntil(() => accepted() === first.length + later.length, { interval: 1 })
+  await Promise.all([flooded, flood(later)])
+  expect(Math.max(...parsed)).toBeLessThanOrEqual(2 * DEPTH)
+})
+
+test('a body that arrives while its connection waits is whole', async () => {
+  const { dial } = await floodedServer()
+  const upload = await dial(GREEDY)
+  const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => dial(GREEDY)))
+  const text = 'x'.repeat(200_000)
+  upload.write(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${text.length}\r\n\r\n${text.slice(0, 1_000)}`)
+  const flooded = flood(sockets)
+  // The rest of the body, and a second request, which is understood only if all of the body was.
+  expect(await ask(upload, text.slice(1_000) + REQUEST)).toContain(' 200 ')
+  await flooded
+  expect(await ask(upload)).toContain(' 200 ')
+})
