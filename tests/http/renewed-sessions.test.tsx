@@ -40,4 +40,44 @@ describe('a session on the server', () => {
     await post('signOut', '', { cookie: cookieOf(rotated as never) })
     await get('/members/home', { cookie }).expect(401)
   })
+
+  test('whose answer to a rotating call is lost gets its new cookie when the call is repeated, on a guarded page too', async () => {
+    const { call, signIn, layoutOf } = await memberSite()
+    const cookie = await signIn('ann')
+    const sent = { cookie, on: '/members/home', once: '1111111111-2222222222-3333333333-4444444444' }
+    const lost = await call('rotate', '', sent)
+    expect(lost.status).toBe(200)
+    const repeated = await call('rotate', '', sent)
+    expect(repeated.status).toBe(200)
+    expect(cookieOf(repeated)).toBe(cookieOf(lost))
+    expect((await layoutOf({ cookie: cookieOf(repeated) }))?.user).toBe('ann')
+  })
+
+  test('runs no other call for its former cookie', async () => {
+    const { call, signIn, layoutOf } = await memberSite()
+    const cookie = await signIn('ann')
+    const on = '/members/home'
+    const rotated = await call('rotate', '', { cookie, on, once: '1111111111-2222222222-3333333333-4444444444' })
+    const once = '1111111111-2222222222-3333333333-5555555555'
+    for (const _ of ['first', 'again']) {
+      const refused = await call('theme', 'dark', { cookie, on, once })
+      expect([refused.status, refused.headers['retry-after'], cookieOf(refused)]).toEqual([503, '1', undefined])
+      expect(JSON.stringify(refused.records)).not.toContain('ann')
+    }
+    const current = cookieOf(rotated)
+    expect((await layoutOf({ cookie: current }))?.theme).toBe('plain')
+    // Nothing is kept of the refusals.
+    expect((await call('theme', 'dark', { cookie: current, on, once })).status).toBe(200)
+    expect((await layoutOf({ cookie: current }))?.theme).toBe('dark')
+  })
+
+  test('and a form of a document that is sent again gets it too', async () => {
+    const { post, signIn } = await memberSite()
+    const cookie = await signIn('ann')
+    const sent = { cookie, on: '/members/home', once: 'a'.repeat(24) }
+    const lost = await post('rotate', '', sent).expect(303)
+    const repeated = await post('rotate', '', sent).expect(303)
+    expect(cookieOf(repeated as never)).toBe(cookieOf(lost as never))
+    await post('rotate', '', { ...sent, once: 'b'.repeat(24) }).expect(503)
+  })
 })

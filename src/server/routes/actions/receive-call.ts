@@ -16,6 +16,7 @@ import type { RequestContext } from '../../request/context.ts'
 import { forgetEnded } from '../../request/noted-sessions.ts'
 import { giveAfterWork } from '../../request/running-work.ts'
 import { isForeignCall } from '../../request/same-origin.ts'
+import { RenewedSession } from '../../secrets/renewed-session.ts'
 import type { MatchedRoute } from '../decide/decision.ts'
 import type { Stopped } from '../decide/stopped.ts'
 import { actionGuards, serverParts } from '../load/segment-loaders.ts'
@@ -54,12 +55,20 @@ export type UnperformedCall =
   | { readonly kind: 'stopped'; readonly stopped: Stopped }
 
 /** A call whose body may be read. */
-interface JudgedCall {
+export interface JudgedCall {
   readonly kind: 'judged'
   /** The action that its URL names. */
   readonly named: DeclaredAction | undefined
   readonly limits: BodyLimits
+  /**
+   * The page's refusal, if its session has just got a new id, maybe by this call, whose answer is lost. It must not run, but if
+   * it has, its outcome has the new cookie.
+   */
+  readonly renewed?: StoppedCall | undefined
 }
+
+/** A guard of its page has refused it. */
+export type StoppedCall = Extract<UnperformedCall, { kind: 'stopped' }>
 
 /** A call whose action and fields are known. */
 export interface ArrivedCall {
@@ -92,6 +101,7 @@ export async function judgeCall(
   if (named === undefined && (await parts.refusesForm?.(context)) === true) return { kind: 'answered' }
   const judged: JudgedCall = { kind: 'judged', named, limits: limitsOf(named, parts.bodyLimit) }
   const kept = isGuarded(named) ? await askPage(page, context, parts.modules) : undefined
+  if (kept?.kind === 'stopped' && kept.stopped.thrown instanceof RenewedSession) return { ...judged, renewed: kept }
   if (kept !== undefined) dropBody(context.req, context.res)
   return kept ?? judged
 }

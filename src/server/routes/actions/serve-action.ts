@@ -14,7 +14,8 @@ import { judgeThrown, type JudgedRedirect } from '../../request/answer/judge-thr
 import { dropBody } from '../../http/body/drop-body.ts'
 import { idempotencyKey } from './idempotency-key.ts'
 import type { ReceivedCall } from './read-call.ts'
-import { judgeCall, receiveCall, type ActionParts, type ArrivedCall, type UnperformedCall } from './receive-call.ts'
+import { judgeCall, receiveCall, type ActionParts, type ArrivedCall, type JudgedCall } from './receive-call.ts'
+import type { StoppedCall, UnperformedCall } from './receive-call.ts'
 import { runAction, type ActionOutcome, type FinishedCall } from './run-action.ts'
 import { showTooLarge } from './too-large.ts'
 
@@ -74,7 +75,8 @@ export async function performCall(
     }
     held.run()
     arrived = call
-    const finished = await run(parts, call, page, context)
+    const finished = await run(parts, call, { page, renewed: judged.renewed }, context)
+    if (judged.renewed !== undefined && isRefusal(finished, judged.renewed)) return judged.renewed
     if (finished !== 'running') return resultOf(call, finished, page, context)
     // The client router retries by itself, and gets the outcome.
     if (context.data === undefined) return { kind: 'refused', status: 409 }
@@ -101,14 +103,18 @@ function refuseOthers({ route }: MatchedRoute, context: RequestContext): Unperfo
   }
 }
 
+/** @param renewed as in `JudgedCall`: then only a former outcome counts. */
 async function run(
   { calls }: ActionParts,
   arrived: ArrivedCall,
-  page: MatchedRoute,
+  { page, renewed }: Pick<JudgedCall, 'renewed'> & { readonly page: MatchedRoute },
   context: RequestContext,
 ): Promise<FinishedCall | 'running'> {
   const { declared, received, body } = arrived
-  const work = (): Promise<FinishedCall> => runAction(declared, received, page.params, context)
+  const work = async (): Promise<FinishedCall> =>
+    renewed === undefined
+      ? runAction(declared, received, page.params, context)
+      : { outcome: { kind: 'thrown', thrown: renewed.stopped.thrown }, revalidate: [] }
   const key = await idempotencyKey(declared, received, context)
   const call = await context.record.measure<Promise<FinishedCall | 'running'>>(measured(arrived), () =>
     key === undefined ? work() : calls.run(key, work, context),
@@ -117,6 +123,10 @@ async function run(
   if (body.kind === 'form') body.discard()
   if (!context.req.complete) dropBody(context.req, context.res)
   return call
+}
+
+function isRefusal(finished: FinishedCall | 'running', { stopped }: StoppedCall): boolean {
+  return finished !== 'running' && finished.outcome.kind === 'thrown' && finished.outcome.thrown === stopped.thrown
 }
 
 function resultOf(
