@@ -1,17 +1,16 @@
 /**
- * Reads the connections of a client one after the other, once it has sent more pipelined requests than may wait.
+ * Reads the connections of a client in turns, once it has sent more pipelined requests than may wait.
  *
  * Node parses all that one read has brought, 64 KiB, and makes the objects of some 2,000 requests of it, also after the
  * connection was reset: 30 ms. libuv reads every connection that has sent something before it looks at anything else. So
  * with two hundred connections, one client kept everybody waiting for seconds, at 16 Mbit/s.
  *
- * | a connection of the client                         | when one of them is reset, `beforeOverrun`           |
- * |----------------------------------------------------|------------------------------------------------------|
- * | open                                               | is paused, in the same round of the event loop       |
- * | opened while others are paused                     | is paused                                            |
- * | paused, has sent nothing                           | goes on with the next of the line that has           |
- * | paused, has sent something                         | goes on `GAP_MS` after the one before                |
- * | paused, behind `MOST_PAUSED` others                | is reset: each holds up to 64 KiB that were received |
+ * | connections of this client               | then                                                            |
+ * |------------------------------------------|-----------------------------------------------------------------|
+ * | one is about to be reset for it          | the others are paused, in the same round of the event loop      |
+ * | one is opened while others are paused    | it is paused, too                                               |
+ * | `GAP_MS` later                           | go on, in this order, until `READ_BYTES` of what they have sent are read, and so on |
+ * | paused ones have sent over `MOST_BYTES`  | those with most are reset                                       |
  *
  * Browsers and proxies do not pipeline. Others behind the same address wait with it.
  *
@@ -21,7 +20,9 @@ import type { Socket } from 'node:net'
 import { beforeOverrun } from '../http/overrun.ts'
 
 const GAP_MS = 20
-const MOST_PAUSED = 256
+const READ_BYTES = 32_768
+/** For one client: nobody waits longer than for 256 turns. Node reads 128 KiB at most of a paused connection. */
+const MOST_BYTES = 256 * READ_BYTES
 
 /** Calls back later; another one in tests. */
 type Later = (run: () => void, milliseconds: number) => unknown
@@ -51,11 +52,13 @@ export function createReadingTurns(later: Later = setTimeout): ReadingTurns {
   }
 
   function goOn(paused: Set<Socket>): void {
+    shed(paused)
+    let bytes = 0
     for (const socket of paused) {
+      if (bytes >= READ_BYTES) break
+      bytes += socket.readableLength
       paused.delete(socket)
-      const hasSent = socket.readableLength > 0
       socket.resume()
-      if (hasSent) break
     }
     if (paused.size > 0) later(() => goOn(paused), GAP_MS)
   }
@@ -78,7 +81,6 @@ export function createReadingTurns(later: Later = setTimeout): ReadingTurns {
 }
 
 function pause(paused: Set<Socket>, socket: Socket): void {
-  if (paused.size >= MOST_PAUSED) return void socket.resetAndDestroy()
   paused.add(socket)
   // Node's parser takes what arrives past the stream, which cannot be paused, until somebody listens.
   if (socket.listenerCount('data', noListener) === 0) socket.on('data', noListener)
@@ -86,3 +88,14 @@ function pause(paused: Set<Socket>, socket: Socket): void {
 }
 
 function noListener(): void {}
+
+function shed(paused: ReadonlySet<Socket>): void {
+  let bytes = 0
+  for (const { readableLength } of paused) bytes += readableLength
+  if (bytes <= MOST_BYTES) return
+  for (const socket of [...paused].toSorted((one, other) => other.readableLength - one.readableLength)) {
+    if (bytes <= MOST_BYTES) return
+    bytes -= socket.readableLength
+    socket.resetAndDestroy()
+  }
+}

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { resetOverrun } from '../../../src/server/http/overrun.ts'
 import { createReadingTurns } from '../../../src/server/process/read-in-turns.ts'
 
-const MOST_PAUSED = 256
+const [CHUNK, MOST_CHUNKS] = [32_768, 256]
 
 /** A connection that has sent this many bytes since it was paused. */
 class FakeSocket extends EventEmitter {
@@ -42,8 +42,8 @@ const statesOf = (sockets: readonly FakeSocket[]): string[] => sockets.map(({ st
 test('after an overrun, connections of its client go on one by one, and those that have sent nothing with the next', () => {
   const { open, overrun, gap } = setUp()
   const cause = open('a')
-  const sockets = [open('a', 5), open('a'), open('a', 5), open('a')]
-  const other = open('b', 5)
+  const sockets = [open('a', CHUNK), open('a'), open('a', CHUNK), open('a')]
+  const other = open('b', CHUNK)
   overrun(cause)
   expect(statesOf(sockets)).toEqual(['paused', 'paused', 'paused', 'paused'])
   gap()
@@ -61,7 +61,7 @@ test('after an overrun, connections of its client go on one by one, and those th
 test('a second overrun pauses those again that have gone on, in one line', () => {
   const { open, overrun, gap } = setUp()
   const cause = open('a')
-  const [first, second, third] = [open('a', 5), open('a', 5), open('a', 5)]
+  const [first, second, third] = [open('a', CHUNK), open('a', CHUNK), open('a', CHUNK)]
   overrun(cause)
   gap()
   overrun(first)
@@ -72,19 +72,33 @@ test('a second overrun pauses those again that have gone on, in one line', () =>
   expect(third.state).toBe('open')
 })
 
-test('no more connections of a client are paused than it may hold memory for', () => {
-  const { open, overrun } = setUp()
+test('those that have sent little go on together', () => {
+  const { open, overrun, gap } = setUp()
   const cause = open('a')
-  const sockets = Array.from({ length: MOST_PAUSED + 2 }, () => open('a', 5))
+  const small = Array.from({ length: 64 }, () => open('a', 500))
+  const large = [open('a', CHUNK), open('a', CHUNK)]
   overrun(cause)
-  expect(statesOf(sockets).filter((state) => state === 'paused')).toHaveLength(MOST_PAUSED)
-  expect(statesOf(sockets.slice(-2))).toEqual(['reset', 'reset'])
+  gap()
+  expect(new Set(statesOf(small))).toEqual(new Set(['open']))
+  expect(statesOf(large)).toEqual(['open', 'paused'])
+})
+
+test('of those that hold more memory than a client may, the largest are reset', () => {
+  const { open, overrun, gap } = setUp()
+  const cause = open('a')
+  const small = open('a', 500)
+  const large = Array.from({ length: MOST_CHUNKS }, () => open('a', CHUNK))
+  const last = open('a', CHUNK + 1)
+  overrun(cause)
+  gap()
+  expect([small.state, last.state]).toEqual(['open', 'reset'])
+  expect(statesOf(large).filter((state) => state === 'reset')).toHaveLength(1)
 })
 
 test('connections that close meanwhile leave the line', () => {
   const { open, overrun, gap } = setUp()
   const cause = open('a')
-  const [first, second] = [open('a', 5), open('a', 5)]
+  const [first, second] = [open('a', CHUNK), open('a', CHUNK)]
   overrun(cause)
   first.resetAndDestroy()
   gap()
