@@ -9,7 +9,7 @@
  * |------------------------------------------|-----------------------------------------------------------------|
  * | one is about to be reset for it          | the others are paused, in the same round of the event loop      |
  * | one is opened while others are paused    | it is paused, too                                               |
- * | `GAP_MS` later                           | go on, in this order, until `READ_BYTES` of what they have sent are read, and so on |
+ * | `GAP_MS` later, or after as long as reading took                          | go on, in this order, until `READ_BYTES` of what they have sent are read, and so on |
  * | paused ones have sent over `MOST_BYTES`  | those with most are reset                                       |
  *
  * Browsers and proxies do not pipeline. Others behind the same address wait with it.
@@ -17,6 +17,7 @@
  * Bound: one entry for each connection.
  */
 import type { Socket } from 'node:net'
+import { EVENT_LOOP, type EventLoop } from '../http/event-loop.ts'
 import { beforeOverrun } from '../http/overrun.ts'
 
 const GAP_MS = 20
@@ -24,8 +25,10 @@ const READ_BYTES = 32_768
 /** For one client: nobody waits longer than for 256 turns. Node reads 128 KiB at most of a paused connection. */
 const MOST_BYTES = 256 * READ_BYTES
 
-/** Calls back later; another one in tests. */
-type Later = (run: () => void, milliseconds: number) => unknown
+/** Another one in tests. */
+interface ReadingClock extends Pick<EventLoop, 'now' | 'nextTurn'> {
+  readonly later: (run: () => void, milliseconds: number) => unknown
+}
 
 interface ClientConnections {
   readonly open: Set<Socket>
@@ -42,13 +45,21 @@ export interface ReadingTurns {
 }
 
 /** Starts empty. */
-export function createReadingTurns(later: Later = setTimeout): ReadingTurns {
+export function createReadingTurns(
+  { now, nextTurn, later }: ReadingClock = { ...EVENT_LOOP, later: setTimeout },
+): ReadingTurns {
   const clients = new Map<string, ClientConnections>()
 
   function pauseAll({ open, paused }: ClientConnections, cause: Socket): void {
     const isIdle = paused.size === 0
     for (const socket of open) if (socket !== cause && !paused.has(socket)) pause(paused, socket)
-    if (isIdle && paused.size > 0) later(() => goOn(paused), GAP_MS)
+    if (isIdle && paused.size > 0) waitToGoOn(paused)
+  }
+
+  /** What has begun in this round may take as long as all others get then. */
+  function waitToGoOn(paused: Set<Socket>): void {
+    const since = now()
+    nextTurn(() => later(() => goOn(paused), Math.max(GAP_MS, now() - since)))
   }
 
   function goOn(paused: Set<Socket>): void {
@@ -60,7 +71,7 @@ export function createReadingTurns(later: Later = setTimeout): ReadingTurns {
       paused.delete(socket)
       socket.resume()
     }
-    if (paused.size > 0) later(() => goOn(paused), GAP_MS)
+    if (paused.size > 0) waitToGoOn(paused)
   }
 
   return {

@@ -24,13 +24,27 @@ class FakeSocket extends EventEmitter {
 
 function setUp() {
   const due: (() => void)[] = []
-  const turns = createReadingTurns((run) => due.push(run))
+  const gaps: number[] = []
+  const clock = { ms: 0, round: 1 }
+  const turns = createReadingTurns({
+    now: () => clock.ms,
+    nextTurn(run) {
+      clock.ms += clock.round
+      run()
+    },
+    later(run, milliseconds) {
+      due.push(run)
+      gaps.push(milliseconds)
+    },
+  })
   const open = (client: string, sent?: number): FakeSocket => {
     const socket = new FakeSocket(sent)
     turns.add(client, socket as unknown as Socket)
     return socket
   }
   return {
+    clock,
+    gaps,
     open,
     overrun: (socket: FakeSocket) => resetOverrun(socket as unknown as Socket),
     gap: () => due.splice(0).forEach((run) => run()),
@@ -103,4 +117,14 @@ test('connections that close meanwhile leave the line', () => {
   first.resetAndDestroy()
   gap()
   expect(second.state).toBe('open')
+})
+
+test('reading takes half of the time at most', () => {
+  const { clock, gaps, open, overrun, gap } = setUp()
+  const cause = open('a')
+  for (let at = 0; at < 3; at += 1) open('a', CHUNK)
+  overrun(cause)
+  clock.round = 70
+  gap()
+  expect(gaps).toEqual([20, 70])
 })
