@@ -33,15 +33,20 @@ describe('the user of a session that gets a new id', () => {
     await heading(page, 'Renewed for ann')
   })
 
-  browserTest('gets the results of both calls that were pressed at once', async ({ open }) => {
-    const page = await open(RENEWED)
-    await openRenewed(page)
-    await press(page, 'Confirm')
-    await page.waitForTimeout(300) // the id is a new one, and the answer not there
-    await press(page, 'Add')
-    await expect.poll(() => said(page), { timeout: 10_000 }).toBe(' confirmed added')
-    await expectStayed(page)
-  })
+  for (const [name, result] of [
+    ['Add', 'added'],
+    ['Save', 'saved for ann'], // the action itself asks whose it is
+  ] as const) {
+    browserTest(`gets the results of both calls that were pressed at once: ${name}`, async ({ open }) => {
+      const page = await open(RENEWED)
+      await openRenewed(page)
+      await press(page, 'Confirm')
+      await page.waitForTimeout(300) // the id is a new one, and the answer not there
+      await press(page, name)
+      await expect.poll(() => said(page), { timeout: 10_000 }).toBe(` confirmed ${result}`)
+      await expectStayed(page)
+    })
+  }
 
   browserTest('stays signed in in another tab, in which a link is pressed meanwhile', async ({ open }) => {
     const page = await open(RENEWED)

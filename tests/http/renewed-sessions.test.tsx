@@ -80,4 +80,13 @@ describe('a session on the server', () => {
     expect(cookieOf(repeated as never)).toBe(cookieOf(lost as never))
     await post('rotate', '', { ...sent, once: 'b'.repeat(24) }).expect(503)
   })
+
+  test('stops an action without a guard that asks whose it is, and the router is not told that it has run', async () => {
+    const { call, signIn } = await memberSite()
+    const cookie = await signIn('ann')
+    await call('rotate', '', { cookie })
+    const refused = await call('theme', 'dark', { cookie })
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1'])
+    expect(refused.records.filter(({ segment }) => segment === '#action')).toEqual([])
+  })
 })

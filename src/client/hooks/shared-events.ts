@@ -7,6 +7,7 @@
  * | is visible again          | it is opened, with the id of the last event                               |
  * | is lost                   | the browser connects again by itself, with that id                        |
  * | is refused (not 200)      | it is opened again after 1 s, then 2, 4 and so on up to 60 s, with jitter |
+ * | is refused, and was open  | the page asks the server as well: its session may have ended              |
  * | has no listener           | it is closed, and forgotten                                               |
  * | has another session       | it is opened again, without an id: a stream belongs to the session that opened it |
  */
@@ -20,8 +21,8 @@ interface EventListeners {
   readonly names: readonly string[]
   /** @param data parsed JSON. */
   hear(name: string, data: unknown, id: string): void
-  /** The stream is of these users. @param askedAt as for `LiveRouter.hearUsers`. */
-  hearUsers(marks: string, askedAt: number): unknown
+  /** The stream is of these users, or is refused, as for `LiveRouter.hearUsers`. */
+  hearUsers(marks: string | undefined, askedAt: number): unknown
   /** The connection is open, or not any more. */
   connected(isOpen: boolean): void
 }
@@ -40,6 +41,8 @@ export interface EventsWorld {
 const FIRST_DELAY_MS = 1_000
 const LONGEST_DELAY_MS = 60_000
 const MOST_HELD = 100 // events that wait for the router
+
+const delayOf = (failures: number): number => Math.min(FIRST_DELAY_MS * 2 ** failures, LONGEST_DELAY_MS)
 
 /** Creates the connections of a tab. @returns begins to listen to a URL, and returns what ends it. */
 export function createSharedEvents(world: EventsWorld): (url: string, listeners: EventListeners) => () => void {
@@ -65,7 +68,7 @@ function openStream(url: string, { document, connect, after, random, report }: E
   const names = new Set<string>()
   let source: EventSource | undefined
   let lastEventId = ''
-  let [failures, cancelRetry] = [0, (): void => undefined]
+  let [failures, cancelRetry, wasOpen] = [0, (): void => undefined, false]
   /** Opened because of this tab alone: there are no others at the same moment, over which to spread requests. */
   let isAlone = false
   /** When the browser may have sent the cookies of this connection. */
@@ -104,7 +107,7 @@ function openStream(url: string, { document, connect, after, random, report }: E
     for (const name of names) opened.addEventListener(name, hear)
     opened.addEventListener('open', (event) => {
       if (!isOwn(event)) return
-      failures = 0
+      ;[failures, wasOpen] = [0, true]
       tellConnected(true)
     })
     opened.addEventListener('error', (event) => {
@@ -114,8 +117,9 @@ function openStream(url: string, { document, connect, after, random, report }: E
       // Otherwise the browser connects again by itself.
       if (opened.readyState !== CLOSED || opened !== source) return
       source = undefined
-      const delay = Math.min(FIRST_DELAY_MS * 2 ** failures++, LONGEST_DELAY_MS)
-      cancelRetry = after(delay * (0.5 + random() / 2), () => open())
+      cancelRetry = after(delayOf(failures++) * (0.5 + random() / 2), () => open())
+      if (wasOpen) [...all][0]?.hearUsers(undefined, askedAt)
+      wasOpen = false
     })
   }
 
@@ -144,7 +148,6 @@ function openStream(url: string, { document, connect, after, random, report }: E
     add(listeners) {
       all.add(listeners)
       for (const name of [SESSIONS_EVENT, DROPS_EVENT, ...listeners.names]) {
-        if (names.has(name)) continue
         names.add(name)
         source?.addEventListener(name, hear)
       }

@@ -99,10 +99,10 @@ export interface LiveRouter {
   readonly isFormer: boolean
   /**
    * Compares the users of a stream with those of the page, which may be of a former one.
-   * @param marks as in `session-marks.ts`.
+   * @param marks as in `session-marks.ts`; `undefined` if the stream was open and is refused now: then the page asks the server.
    * @param askedAt when the stream may have been asked for, in milliseconds since the epoch.
    */
-  hearUsers(marks: string, askedAt: number): unknown
+  hearUsers(marks: string | undefined, askedAt: number): unknown
 }
 
 /** The client router, as hooks use it. */

@@ -8,9 +8,14 @@ export const RENEWAL_MS = 10_000
  * tries again then. No failure of the application, so it is neither logged as one nor reported.
  */
 export class RenewedSession extends UnavailableError {
-  /** @param sinceMs the four tries of the router are spread over `RENEWAL_MS`. */
-  constructor(sinceMs = 0) {
+  /** Whether it was met by asking whose the session is, which comes first, and not by changing it. */
+  readonly isAtRead: boolean
+
+  /** @param since of the new id, in milliseconds, where it was met at a read: the four tries of the router are spread over `RENEWAL_MS`. */
+  constructor(since?: number) {
+    const sinceMs = since ?? 0
     const left = Math.max(1, Math.ceil((RENEWAL_MS - sinceMs) / 1_000))
     super('The session has just got a new id', { retryAfter: sinceMs < 1_000 ? 1 : sinceMs < 3_000 ? 2 : left })
+    this.isAtRead = since !== undefined
   }
 }

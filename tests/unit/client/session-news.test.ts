@@ -1,7 +1,7 @@
 /** What a tab takes for news of sessions of several kinds, whose user may go on by one of them. */
 import { expect, test, vi } from 'vitest'
 import { mergeMarks } from '../../../src/shared/protocol/session-marks.ts'
-import { createSessionNews } from '../../../src/client/core/page/session-news.ts'
+import { askOthers, createSessionNews } from '../../../src/client/core/page/session-news.ts'
 
 /** A tab whose document was made for these sessions. */
 function tabOf(marks: string) {
@@ -18,7 +18,12 @@ function tabOf(marks: string) {
   document.addEventListener('millrace:former', former)
   const news = createSessionNews({ window, channel, marks: mergeMarks('', marks), isFromCache: false, judge } as never)
   const hear = (data: string): unknown => channel.dispatchEvent(Object.assign(new Event('message'), { data }))
-  return { ...news, news, former, judge, hear, channel }
+  const asks = vi.fn<(data: unknown) => void>()
+  channel.addEventListener('message', (event) => {
+    const { data } = event as MessageEvent<unknown>
+    if (Array.isArray(data)) asks(data)
+  })
+  return { ...news, news, asks, former, judge, hear, channel, window }
 }
 
 test.for([
@@ -45,4 +50,29 @@ test('a late answer to a call tells of the session that it has begun, and not ho
   expect(former).not.toHaveBeenCalled()
   expect(news.marks()).toContain('account:a.ann')
   expect(news.marks()).toContain('basket:+')
+})
+
+test('a page whose stream is refused asks the server, if it has opened a session', () => {
+  const { asks, follow, former } = tabOf('account:a.ann')
+  follow(undefined, Date.now())
+  expect(asks.mock.calls).toEqual([[['/*', true]]])
+  expect(former).not.toHaveBeenCalled()
+  const guest = tabOf('')
+  guest.follow(undefined, Date.now())
+  expect(guest.asks).not.toHaveBeenCalled()
+})
+
+test.for([
+  ['account:a.ann', '', [['/*', true]]],
+  ['account:a.ann', 'basket:b.any', [['/*', true]]],
+  ['account:a.ann', 'account:a.ann', undefined],
+  ['account:a.ann', 'account:-', undefined],
+  ['account:-', '', undefined],
+  ['', '', undefined],
+] as const)('of a browser with "%s", a document that is redirected to, with "%s", has other tabs ask: %j', (row) => {
+  const [remembered, told, asked] = row
+  const { window, channel } = tabOf(remembered)
+  channel.postMessage.mockClear()
+  askOthers({ window, channel, marks: mergeMarks('', told) } as never)
+  expect(channel.postMessage.mock.calls).toEqual(asked === undefined ? [] : [asked])
 })

@@ -62,7 +62,7 @@ function fakeTab() {
   const listener = (...names: string[]) => ({
     names,
     hear: vi.fn<(name: string, data: unknown, id: string) => void>(),
-    hearUsers: vi.fn<(marks: string, askedAt: number) => unknown>(),
+    hearUsers: vi.fn<(marks: string | undefined, askedAt: number) => unknown>(),
     connected: vi.fn<(isOpen: boolean) => void>(),
   })
   const show = (visibilityState: DocumentVisibilityState): void => {
@@ -199,6 +199,24 @@ test('a refused connection is tried again, ever later, until one is accepted', (
   sources.at(-1)?.open()
   sources.at(-1)?.refuse()
   expect(waiting.map(({ ms }) => ms)).toEqual([1_000])
+})
+
+test('one listener is told that a connection is refused that was open, once: the session of the page may have ended', () => {
+  const { sources, waiting, listen, listener } = fakeTab()
+  const [one, other] = [listener('a'), listener('b')]
+  listen('/events', one)
+  listen('/events', other)
+  sources[0]?.refuse()
+  expect(one.hearUsers).not.toHaveBeenCalled()
+  waiting.splice(0)[0]?.run()
+  sources[1]?.open()
+  sources[1]?.lose()
+  sources[1]?.refuse()
+  expect(one.hearUsers.mock.calls).toEqual([[undefined, expect.any(Number)]])
+  waiting.splice(0)[0]?.run()
+  sources[2]?.refuse()
+  expect(one.hearUsers).toHaveBeenCalledTimes(1)
+  expect(other.hearUsers).not.toHaveBeenCalled()
 })
 
 test('a lost connection is left to the browser', () => {

@@ -25,8 +25,11 @@ export interface SessionNews {
   opened(): string
   /** As `DraftKeeper.learn`. @returns whether the answer came too late: its sessions were others before it. */
   learn(news: string | undefined, isCall: boolean | undefined, startedAt: number, hasLeft?: boolean): boolean
-  /** As `learn`, with what an event stream has told of its users. The page asks again if it is not theirs. */
-  follow(news: string, startedAt: number): void
+  /**
+   * As `learn`, with what an event stream has told of its users. The page asks again if it is not theirs, and without news, if
+   * the stream is refused: the session of the page may have ended.
+   */
+  follow(news: string | undefined, startedAt: number): void
 }
 
 type Learning = Omit<SessionNews, 'follow'>
@@ -150,8 +153,19 @@ function createFollowing({ opened, learn }: Learning, askAgain: (isFormer: boole
   return (told, startedAt) => {
     const before = opened()
     learn(told, false, startedAt)
-    if (changesOf(before, opened())[0]) askAgain(true)
+    if (told === undefined ? before : changesOf(before, opened())[0]) askAgain(true)
   }
+}
+
+/**
+ * A redirect has led to this document, which says nothing of a session that other tabs may show: a handler may have ended it, and
+ * its own answer says nothing to them. They ask the server.
+ */
+export function askOthers({ window, channel, marks }: Pick<SessionNewsParts, 'window' | 'channel' | 'marks'>): void {
+  const told = namesOf(marks)
+  const untold = textOf(keptMarks(window)[1], (name, _, id) => id !== '-' && !told.has(name))
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
+  if (untold) channel.postMessage(['/*', true])
 }
 
 /**

@@ -14,6 +14,7 @@ import { BodyError } from '../../http/body/body-error.ts'
 import { MOST_FAULTS } from '../../http/body/body-limits.ts'
 import { textsOf } from '../../request/answer/texts.ts'
 import type { RequestContext } from '../../request/context.ts'
+import { RenewedSession } from '../../secrets/renewed-session.ts'
 import { namedTargets } from '../../stores/cache/revalidation-targets.ts'
 import { watchPromises } from '../load/watch-promises.ts'
 import type { ReceivedCall } from './read-call.ts'
@@ -101,11 +102,16 @@ export async function runAction(
       const state: InvalidInput = { kind: 'invalid', errors: met.errors, ...typedInput(call, secret) }
       return done({ kind: 'invalid', state, secret })
     }
-    if (hasState && definition.failure === 'state' && judgeThrown(thrown).kind === 'failure') {
+    if (hasState && definition.failure === 'state' && judgeThrown(thrown).kind === 'failure' && !isPutOff(thrown)) {
       return done({ kind: 'failed', thrown, typed: typedInput(call, secret), secret })
     }
     return done({ kind: 'thrown', thrown })
   }
+}
+
+/** Whether it is sent again, by itself. */
+function isPutOff(thrown: unknown): boolean {
+  return thrown instanceof RenewedSession && thrown.isAtRead
 }
 
 const LATE_REVALIDATE =

@@ -6,6 +6,7 @@ import { judgeTarget } from '../../http/request-target.ts'
 import type { RequestContext } from '../../request/context.ts'
 import { judgeThrown } from '../../request/answer/judge-thrown.ts'
 import { refuseCall } from '../../request/answer/refuse-call.ts'
+import { RenewedSession } from '../../secrets/renewed-session.ts'
 import type { ActionParts } from '../actions/receive-call.ts'
 import { performCall } from '../actions/serve-action.ts'
 import type { Decision, MatchedRoute } from '../decide/decision.ts'
@@ -45,7 +46,7 @@ export async function serveCall(parts: CallParts, decision: Decision, context: R
     case 'stopped': {
       // Effects of the action before it threw remain.
       const tell = (answer: DataAnswer): void => putResult(answer, { ...shared, thrown: true })
-      const isTold = shared.revalidate !== undefined || (called.kind !== 'stopped' && isPassing(shown.stopped.thrown))
+      const isTold = shared.revalidate !== undefined || (called.kind !== 'stopped' && hasFailed(shown.stopped.thrown))
       const answer = new DataAnswer(context, undefined, isTold ? tell : undefined)
       sendStopped(shown.stopped, { head: headOf(parts, page, context), chain: page.route.chain }, answer, context)
       return answer.finish()
@@ -68,10 +69,14 @@ export async function serveCall(parts: CallParts, decision: Decision, context: R
   }
 }
 
-/** Whether the router sends a call again after it, unless that has run. */
-function isPassing(thrown: unknown): boolean {
+/**
+ * Whether the router would send the call again after it, unless the answer says that it has run. One that has asked whose the
+ * session is while that gets a new id is sent again: it has stopped there.
+ */
+function hasFailed(thrown: unknown): boolean {
   const judged = judgeThrown(thrown)
-  return judged.kind === 'failure' && judged.status === 503
+  if (judged.kind !== 'failure' || judged.status !== 503) return false
+  return !(judged.thrown instanceof RenewedSession && judged.thrown.isAtRead)
 }
 
 function hasLeft({ audience }: RequestContext): boolean {
