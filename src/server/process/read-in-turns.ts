@@ -9,7 +9,7 @@
  * |------------------------------------------|-----------------------------------------------------------------|
  * | one is about to be reset for it          | the others are paused, in the same round of the event loop      |
  * | one is opened while others are paused    | it is paused, too                                               |
- * | `GAP_MS` later, or after as long as reading took                          | go on, in this order, until `READ_BYTES` of what they have sent are read, and so on |
+ * | `GAP_MS` later, or as long as reading took | they go on in this order, until `READ_BYTES` of theirs are read, and so on |
  * | paused ones have sent over `MOST_BYTES`  | those with most are reset                                       |
  *
  * Browsers and proxies do not pipeline. Others behind the same address wait with it.
@@ -100,13 +100,14 @@ function pause(paused: Set<Socket>, socket: Socket): void {
 
 function noListener(): void {}
 
-function shed(paused: ReadonlySet<Socket>): void {
+function shed(paused: Set<Socket>): void {
   let bytes = 0
   for (const { readableLength } of paused) bytes += readableLength
   if (bytes <= MOST_BYTES) return
   for (const socket of [...paused].toSorted((one, other) => other.readableLength - one.readableLength)) {
     if (bytes <= MOST_BYTES) return
     bytes -= socket.readableLength
+    paused.delete(socket)
     socket.resetAndDestroy()
   }
 }
