@@ -14,7 +14,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   const { window, storage, name, pathname, key, entry, typed } = parts
   const { document } = window
   const entries = createDraftEntries(storage, name + placeOf(window))
-  const ownership = createOwners({ left: lock, back: unlock, changed: drop, forget: entries.forget })
+  const ownership = createOwners({ left: lock, back: unlock, changed: () => drop(true), forget: entries.forget })
   const { owners, page, learn } = ownership
   const former = createFormerInput(window, typed)
   const drafts = createPageDrafts(parts, entries, former)
@@ -103,9 +103,10 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
       show(isTraversal)
       own()
     },
-    learn(marks, isCall) {
-      learn(marks, isCall)
-      own()
+    learn(marks) {
+      learn(marks)
+      // What is there then is a former user's, and the document is loaded again.
+      if (!page.isFormer) own()
     },
   }
 }

@@ -20,8 +20,8 @@ interface OwnerListener {
   left(): void
   /** All owners are signed in again. */
   back(): void
-  /** A different user has signed in. @param isEmptied as for `drop`. */
-  changed(isEmptied: boolean): void
+  /** A different user has signed in. */
+  changed(): void
   /** The same on a page that was loaded after the owner had left: what is typed there is nobody's. */
   forget(): void
 }
@@ -34,7 +34,7 @@ export interface Ownership {
   /** @param former owners, as the former document has known them. */
   inherit(former: ReadonlyMap<string, Owner>): void
   /** @param text as `DraftKeeper.learn`. */
-  learn(text: string | undefined, isCall?: boolean): void
+  learn(text: string | undefined): void
 }
 
 /** Whose the drafts are, by the name of the session. */
@@ -46,7 +46,7 @@ export function createOwners({ left, back, changed, forget }: OwnerListener): Ow
   let wasFormer = false
 
   /** @param who is signed in by this kind of session; empty for nobody. */
-  function judge(session: string, who: string, isCall = false): void {
+  function judge(session: string, who: string): void {
     const { who: owner = '', isOut } = owners.get(session) ?? {}
     const isOther = owner && (who ? !who.split('.').some((mark) => owner.includes(mark)) : owner[0] === SOME_SESSION)
     const isAway = !isOther && !who && !!owner
@@ -59,7 +59,7 @@ export function createOwners({ left, back, changed, forget }: OwnerListener): Ow
     owners.set(session, { who: isAway ? owner : who, isOut: isAway })
     // If the owner is out, it has been since then, unless it was loaded again.
     page.isFormer ||= !isOut && (!!isOther || isAway)
-    if (isOther) changed(who === '' || !isCall)
+    if (isOther) changed()
     else if (isAway && !isOut) left()
     else if (isOut && [...owners.values()].every((one) => !one.isOut)) {
       page.isFormer = wasFormer
@@ -67,13 +67,13 @@ export function createOwners({ left, back, changed, forget }: OwnerListener): Ow
     }
   }
 
-  function learn(text = marks, isCall?: boolean): void {
+  function learn(text = marks): void {
     if (text === marks) return
     marks = text
     for (const { index, 1: session = '', 2: mark, 3: user } of text.matchAll(MARK)) {
       // What another tab knew before is news only to a tab that knew nothing.
       if (index < text.indexOf('\n') && owners.has(session)) continue
-      judge(session, mark === '-' ? '' : user || SOME_SESSION + mark, isCall)
+      judge(session, mark === '-' ? '' : user || SOME_SESSION + mark)
     }
   }
 

@@ -31,7 +31,7 @@ export function createDraftStarter(
   let loading: Promise<void> | undefined
   let keeper: DraftKeeper | undefined
   /** What the keeper hears once it has loaded: it knows whose calls and typed text are. */
-  const untold: Parameters<DraftKeeper['learn']>[] = []
+  const untold: string[] = []
 
   function load(): void {
     loading ??= import('./draft-keeper.ts').then(
@@ -48,15 +48,15 @@ export function createDraftStarter(
           now,
           isOthers,
         })
-        for (const news of untold.splice(0)) keeper.learn(...news)
+        for (const news of untold.splice(0)) keeper.learn(news)
       },
       () => void (loading = undefined), // the next page, or key, tries again
     )
   }
 
-  function judge(...news: Parameters<DraftKeeper['learn']>): void {
-    if (keeper) return void keeper.learn(...news)
-    if (!news[0] || untold.length > MAX_UNTOLD) return
+  function judge(news: string): void {
+    if (keeper) return void keeper.learn(news)
+    if (!news || untold.length > MAX_UNTOLD) return
     untold.push(news)
     load()
   }

@@ -43,7 +43,7 @@ interface SessionNewsParts {
   /** Whether the browser has shown the document again from its cache, however old. */
   readonly isFromCache: boolean
   /** Judges by it whose calls and typed text are. */
-  judge(news: string, isCall?: boolean): void
+  judge(news: string): void
 }
 
 /** Compares the sessions of answers, other tabs and former documents. */
@@ -141,7 +141,7 @@ export function createSessionNews(parts: SessionNewsParts): SessionNews {
       const current = told === undefined ? marks : expiry.without(told)
       // The router asks again by itself if a session that it has opened becomes another, and after calls.
       if (know(current, true) && !isCall && !changesOf(openedBefore, opened)[0]) askAgain(true)
-      judge(ofPage(current), isCall)
+      judge(ofPage(current))
       return false
     },
   }
