@@ -81,6 +81,9 @@ function openSharedStore(
 /** Whoever fills the disk with reports does not keep everybody's lost answers from being repeated. */
 const OF_CALLS = { leaves: 1 / 2 }
 
+/** Signing out writes, too, and so does signing in where somebody else has to lose a session for it. */
+const OF_SESSIONS = { leaves: 1 / 2 }
+
 /** Creates the services of a server. Each file is opened on first use. */
 export function createServices(
   config: Pick<Config, 'dataDir' | 'secretKeys' | 'sentryDsn' | 'redisUrl' | 'redisPrefix' | 'renderTimeoutMs'>,
@@ -122,8 +125,8 @@ export function createServices(
 
   function openSessions(): SessionStore {
     if (redis !== undefined) return createSessionStore(createRedisStore(redis, SESSIONS))
-    opened.sessionFile = room.counting(openSessionDatabase(dataDir))
-    return createSessionStore(createSqliteStore(opened.sessionFile, SESSIONS))
+    const file = (opened.sessionFile = room.counting(openSessionDatabase(dataDir)))
+    return createSessionStore(createSqliteStore(file, SESSIONS, () => room.mayGrow(OF_SESSIONS.leaves, file)))
   }
 
   function openInbox(): InboxStore {

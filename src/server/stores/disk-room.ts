@@ -28,10 +28,11 @@ export interface DiskRoom {
    */
   counting<File extends LoggedFile>(file: File, checkpoint?: () => void): File
   /**
-   * Whether files may get longer by many small entries. Looks at the disk four times a second.
+   * Whether there may be more entries. Looks at the disk four times a second.
    * @param leaves as in `RoomWays`.
+   * @param file whose free pages are room, too. Default: none.
    */
-  mayGrow(leaves: number): boolean
+  mayGrow(leaves: number, file?: LoggedFile): boolean
   /**
    * Runs work that writes something, unless so little would be left that only what visitors cannot do without is written.
    * @param file into which it writes: what this and its log can use again is room.
@@ -124,9 +125,10 @@ export function createDiskRoom(
       if (checkpoint !== undefined) checkpoints.push(checkpoint)
       return file
     },
-    mayGrow(leaves) {
+    mayGrow(leaves, file) {
       if (now() - checkedAt >= CHECK_MS) look()
-      return spareOf(leaves) >= SLACK_BYTES
+      const spare = spareOf(leaves)
+      return spare >= SLACK_BYTES || (file !== undefined && spare + reusableBytes(file)[0] >= SLACK_BYTES)
     },
     write(file, bytes, work, { leaves = 1, free } = {}) {
       if (left < reserve + PLENTY_BYTES || now() - checkedAt >= CHECK_MS) look()

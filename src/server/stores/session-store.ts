@@ -5,7 +5,7 @@
 import type { Advance, Store, StoredEntry, StoreEntry, StoreKind } from './store.ts'
 
 /** Entries of `createSessionStore`. */
-export const SESSIONS: StoreKind = { name: 'sessions', entries: 200_000, bytes: 268_435_456 }
+export const SESSIONS: StoreKind = { name: 'sessions', entries: 200_000, bytes: 268_435_456, keepsValues: true }
 
 /** Longer than a request takes that came with the former cookie, and one that answers with the new one. */
 const ROTATION_MS = 600_000

@@ -23,7 +23,8 @@ import { storeStatements, type StoreStatements } from './store-tables.ts'
 const SWEPT_AT_ONCE = 16 // expired entries, where a write adds one
 const SWEPT_TOGETHER = 64 // by all writes of a transaction: no fewer than it may add
 const DROPPED_AT_ONCE = 2 // entries for want of room, where a write adds one
-const LEAST_ENTRIES = 2_048 // about a megabyte, which there is room for on any disk
+/** About a megabyte, which there is room for on any disk. */
+const LEAST = { entries: 2_048, bytes: 1_048_576 }
 const DROPPED_IN_A_PIECE = 32 // in a transaction for itself, where a large value needs the room of many
 const COUNT_EPOCHS_EVERY = 64 // advances: to count them takes milliseconds
 
@@ -31,7 +32,8 @@ const COUNT_EPOCHS_EVERY = 64 // advances: to count them takes milliseconds
  * A `Store` in an SQLite file that has `storeTables`, with `storeAccounts`, shared by all processes that have it open.
  * Changes wait for a common transaction, except for limits. A transaction removes some more entries than it adds, and not
  * all that expire at once. A value that needs the room of many entries is kept, and its client waits until they are removed.
- * @param mayGrow whether the disk has room for more entries. Otherwise, their number stays what it is.
+ * @param mayGrow whether the disk has room for more entries. Otherwise, their number stays what it is, and their bytes do if the kind
+ * keeps values.
  */
 export function createSqliteStore(database: Database, kind: StoreKind, mayGrow: () => boolean = () => true): Store {
   return new SqliteStore(database, kind, mayGrow)
@@ -59,8 +61,8 @@ class SqliteStore implements Store {
   readonly #database: Database
   readonly #kind: StoreKind
   readonly #mayGrow: () => boolean
-  /** How many entries there were when the disk had no room for more. */
-  #frozenAt: number | undefined
+  /** What there was when the disk had no room for more. */
+  #frozen: Totals | undefined
   readonly #sql: StoreStatements
   readonly #writes: GroupedWrites
   #advances = 0
@@ -278,16 +280,21 @@ class SqliteStore implements Store {
     if (total <= share) return undefined
     const isOfAll = total > most
     if (this.#heldBy(client)[measure] > share) return { measure, client, isOfAll }
-    return isOfAll ? { measure, client: this.#largest[measure].first(), isOfAll } : undefined
+    if (!isOfAll) return undefined
+    const largest = this.#largest[measure].first()
+    const isForDisk = this.#kind.keepsValues === true && total <= this.#kind[measure]
+    // Nobody loses the only one for want of disk: some of it is kept for that.
+    if (isForDisk && (largest === undefined || this.#heldBy(largest).entries < 2)) return undefined
+    return { measure, client: largest, isOfAll }
   }
 
   #most(measure: Measure): number {
     const most = this.#kind[measure]
-    if (measure === 'bytes') return most
-    if (this.#mayGrow()) this.#frozenAt = undefined
+    if (measure === 'bytes' && this.#kind.keepsValues !== true) return most
+    if (this.#mayGrow()) this.#frozen = undefined
     // One has just been added, or is about to be.
-    else this.#frozenAt ??= this.#totals().entries
-    return Math.min(most, Math.max(this.#frozenAt ?? most, LEAST_ENTRIES))
+    else this.#frozen ??= this.#totals()
+    return Math.min(most, Math.max(this.#frozen?.[measure] ?? most, LEAST[measure]))
   }
 
   /** @returns whether there was an entry to remove. */

@@ -17,6 +17,8 @@ export interface StoreKind {
   readonly entries: number
   /** Bound of the bytes of all values together, in UTF-8. */
   readonly bytes: number
+  /** Whether values are kept, too, while a disk has no room for more: then those of clients that have most make room. */
+  readonly keepsValues?: boolean
 }
 
 /** What is kept under a key. All texts but the value have a bounded length. */
