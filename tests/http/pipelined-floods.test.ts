@@ -1,9 +1,10 @@
 /** What one client can make the server parse in one round of the event loop. All of 127.0.0.0/8 is this machine. */
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { TRUST_NOBODY } from '../../src/server/http/trusted-proxy.ts'
+import { limitConnections } from '../../src/server/process/limit-connections.ts'
 import { shareConnections } from '../../src/server/process/share-connections.ts'
 import { createRequestQueue } from '../../src/server/request/admission/request-queue.ts'
 
@@ -28,13 +29,18 @@ async function floodedServer() {
     most: MOST_BYTES,
   })
   const peers = new Map<Socket, string>()
+  const count = ({ socket }: IncomingMessage): void => {
+    if (peers.get(socket) === GREEDY) parsed[parsed.length - 1] = (parsed.at(-1) ?? 0) + 1
+  }
   const server = createServer((req, res) => {
-    if (peers.get(req.socket) === GREEDY) parsed[parsed.length - 1] = (parsed.at(-1) ?? 0) + 1
+    count(req)
     queue.oneAtATime(req, res, () => res.end('ok'))
   })
   server.on('connection', (socket: Socket) => peers.set(socket, socket.remoteAddress ?? ''))
   server.maxConnections = 1_000
   shareConnections(server, { trustProxy: TRUST_NOBODY })
+  limitConnections(server)
+  server.on('checkExpectation', count)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   nextRound()
@@ -73,15 +79,22 @@ function holdRound(): void {
   while (performance.now() < until);
 }
 
-function flood(sockets: readonly Socket[]): Promise<unknown> {
-  for (const socket of sockets) socket.resume().write(REQUEST.repeat(DEPTH))
+const REQUESTS = REQUEST.repeat(DEPTH)
+
+function flood(sockets: readonly Socket[], text = REQUESTS): Promise<unknown> {
+  for (const socket of sockets) socket.resume().write(text)
   holdRound()
   return Promise.all(sockets.map(closed))
 }
 
-test.for(['new', 'used'] as const)(
-  'of many %s connections that send too much at once, one is read in a round',
-  async (kind) => {
+const FLOODS = {
+  'too much to wait': REQUESTS,
+  'what is refused before it is read': REQUEST.replace('\r\n\r\n', '\r\nExpect: x\r\n\r\n').repeat(DEPTH),
+  'something malformed at the end': `${REQUESTS}BAD\0\r\n\r\n`,
+} as const
+
+describe.for(['new', 'used'] as const)('of many %s connections', (kind) => {
+  test.for(Object.entries(FLOODS))('that send %s, one is read in a round', async ([, text]) => {
     const { parsed, dial } = await floodedServer()
     const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => dial(GREEDY)))
     if (kind === 'used') for (const socket of sockets) await ask(socket)
@@ -89,7 +102,7 @@ test.for(['new', 'used'] as const)(
     parsed.length = 0
     parsed.push(0)
 
-    const flooded = flood(sockets)
+    const flooded = flood(sockets, text)
     expect(await ask(honest)).toContain(' 200 ')
     // What is left of the first one, and the next one.
     expect(Math.max(...parsed)).toBeLessThanOrEqual(2 * DEPTH)
@@ -99,8 +112,22 @@ test.for(['new', 'used'] as const)(
     // One that has sent nothing wrong goes on, as before.
     expect(await ask(idle)).toContain(' 200 ')
     expect(await ask(idle)).toContain(' 200 ')
-  },
-)
+  })
+})
+
+test('of connections that their client has reset, nothing is read before its address is known', async () => {
+  const { parsed, dial } = await floodedServer()
+  const honest = await dial(HONEST)
+  for (let at = 0; at < CONNECTIONS; at += 1) {
+    const socket = connect({ port: honest.remotePort ?? 0, host: '127.0.0.1', localAddress: GREEDY })
+    await once(socket, 'connect')
+    socket.write(REQUESTS)
+    socket.resetAndDestroy()
+  }
+  holdRound()
+  expect(await ask(honest)).toContain(' 200 ')
+  expect(Math.max(...parsed)).toBeLessThanOrEqual(2 * DEPTH)
+})
 
 test('connections that are opened while others wait to be read wait behind them', async () => {
   const { parsed, accepted, dial } = await floodedServer()

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { joinSmallChunks } from '../http/body/join-small-chunks.ts'
+import { notePipelined } from '../http/pipelined.ts'
 
 /** The answer to the latest request of a connection. */
 const LATEST = Symbol('millrace.latest-answer')
@@ -34,6 +35,7 @@ export function limitConnections(server: Server): void {
 
 function remember(req: IncomingMessage, res: ServerResponse): void {
   ;(req.socket as TrackedConnection)[LATEST] = res
+  notePipelined(req.socket, res)
   // Before a host's own middleware.
   joinSmallChunks(req)
 }
@@ -64,7 +66,8 @@ function isAnswering({ writableFinished, socket, headersSent }: ServerResponse):
 }
 
 /** Answers an `Expect` that is not `100-continue`, and closes: a body may or may not follow. */
-function refuseExpectation(_req: IncomingMessage, res: ServerResponse): void {
+function refuseExpectation({ socket }: IncomingMessage, res: ServerResponse): void {
+  notePipelined(socket, res)
   res.writeHead(417, { Connection: 'close', 'Cache-Control': 'no-store', 'Content-Length': '0' }).end()
 }
 

@@ -1,27 +1,33 @@
 /**
- * Reads the connections of a client in turns, once it has sent more pipelined requests than may wait.
+ * Reads the connections of clients in turns that pipeline many requests.
  *
- * Node parses all that one read has brought, 64 KiB, and makes the objects of some 2,000 requests of it, also after the
- * connection was reset: 30 ms. libuv reads every connection that has sent something before it looks at anything else. So
- * with two hundred connections, one client kept everybody waiting for seconds, at 16 Mbit/s.
+ * Node parses all that one read has brought, 64 KiB, and makes the objects of up to 2,500 requests of it, even if the first one ends
+ * the connection: 30 ms and more. libuv reads every connection that has sent something before it looks at anything else. So
+ * with twenty connections, one client kept everybody waiting for seconds, at 30 Mbit/s.
  *
- * | connections of this client               | then                                                            |
- * |------------------------------------------|-----------------------------------------------------------------|
- * | one is about to be reset for it          | the others are paused, in the same round of the event loop      |
- * | one is opened while others are paused    | it is paused, too                                               |
- * | `GAP_MS` later, or as long as reading took | they go on in this order, until `READ_BYTES` of theirs are read, and so on |
- * | paused ones have sent over `MOST_BYTES`  | those with most are reset                                       |
+ * | in a round of the event loop                     | then                                                            |
+ * |--------------------------------------------------|-----------------------------------------------------------------|
+ * | a client has sent `MOST_IN_ROUND` pipelined requests | it is slow for `SLOW_MS`, and its connections are paused at once, with those of all slow clients |
+ * | a slow client opens a connection                 | it is paused, too                                               |
+ * | `GAP_MS` later, or as long as that round took    | some of one client go on, as `goOn` has it, and so on           |
+ * | paused ones of a client have sent over `MOST_BYTES` | those with most are reset                                    |
  *
- * Browsers and proxies do not pipeline. Others behind the same address wait with it.
+ * Browsers and proxies do not pipeline. Others behind the address of a slow client wait with it, but their few bytes go first.
  *
- * Bound: one entry for each connection.
+ * Bound: one entry for each connection, and for each client that was slow lately.
  */
 import type { Socket } from 'node:net'
 import { EVENT_LOOP, type EventLoop } from '../http/event-loop.ts'
-import { beforeOverrun } from '../http/overrun.ts'
+import { onPipelined } from '../http/pipelined.ts'
 
+/** Four milliseconds. */
+const MOST_IN_ROUND = 256
+const SLOW_MS = 10_000
 const GAP_MS = 20
+/** Of one client in a turn. */
 const READ_BYTES = 32_768
+/** A request of a browser; as many as fit into half of `READ_BYTES` go before the others. */
+const FEW_BYTES = 4_096
 /** For one client: nobody waits longer than for 256 turns. Node reads 128 KiB at most of a paused connection. */
 const MOST_BYTES = 256 * READ_BYTES
 
@@ -30,9 +36,15 @@ interface ReadingClock extends Pick<EventLoop, 'now' | 'nextTurn'> {
   readonly later: (run: () => void, milliseconds: number) => unknown
 }
 
-interface ClientConnections {
+const CLOCK: ReadingClock = { ...EVENT_LOOP, later: (run, milliseconds) => setTimeout(run, milliseconds).unref() }
+
+interface Client {
+  readonly name: string
   readonly open: Set<Socket>
   readonly paused: Set<Socket>
+  /** Pipelined requests in this round. */
+  inRound: number
+  slowUntil: number
 }
 
 /** Follows connections that are open. */
@@ -45,60 +57,97 @@ export interface ReadingTurns {
 }
 
 /** Starts empty. */
-export function createReadingTurns(
-  { now, nextTurn, later }: ReadingClock = { ...EVENT_LOOP, later: setTimeout },
-): ReadingTurns {
-  const clients = new Map<string, ClientConnections>()
+export function createReadingTurns({ now, nextTurn, later }: ReadingClock = CLOCK): ReadingTurns {
+  const clients = new Map<string, Client>()
+  /** The first is the one whose turn it is. */
+  const slow = new Set<Client>()
+  let isResting = false
 
-  function pauseAll({ open, paused }: ClientConnections, cause: Socket): void {
-    const isIdle = paused.size === 0
-    for (const socket of open) if (socket !== cause && !paused.has(socket)) pause(paused, socket)
-    if (isIdle && paused.size > 0) waitToGoOn(paused)
+  function note(client: Client): void {
+    client.inRound += 1
+    if (client.inRound === 1) nextTurn(() => void (client.inRound = 0))
+    if (client.inRound !== MOST_IN_ROUND) return
+    client.slowUntil = now() + SLOW_MS
+    slow.add(client)
+    for (const { open, paused } of slow) for (const socket of open) pause(paused, socket)
+    rest()
   }
 
-  /** What has begun in this round may take as long as all others get then. */
-  function waitToGoOn(paused: Set<Socket>): void {
+  /** What goes on in a round may take as long as all others get then. */
+  function rest(): void {
+    if (isResting) return
+    isResting = true
     const since = now()
-    nextTurn(() => later(() => goOn(paused), Math.max(GAP_MS, now() - since)))
+    nextTurn(() => later(goOn, Math.max(GAP_MS, now() - since)))
   }
 
-  function goOn(paused: Set<Socket>): void {
-    shed(paused)
-    let bytes = 0
-    for (const socket of paused) {
-      if (bytes >= READ_BYTES) break
-      bytes += socket.readableLength
-      paused.delete(socket)
-      socket.resume()
+  function goOn(): void {
+    isResting = false
+    for (const client of slow) {
+      if (client.paused.size === 0 && now() >= client.slowUntil) {
+        slow.delete(client)
+        forget(client)
+      }
     }
-    if (paused.size > 0) waitToGoOn(paused)
+    const next = [...slow].find(({ paused }) => paused.size > 0)
+    if (next !== undefined) {
+      slow.delete(next)
+      slow.add(next)
+      shed(next.paused)
+      readSome(next.paused)
+    }
+    if (slow.size > 0) rest()
+  }
+
+  function forget(client: Client): void {
+    if (client.open.size === 0 && !slow.has(client)) clients.delete(client.name)
   }
 
   return {
-    add(client, socket) {
-      let connections = clients.get(client)
-      if (connections === undefined) clients.set(client, (connections = { open: new Set(), paused: new Set() }))
-      const { open, paused } = connections
+    add(name, socket) {
+      const client = clients.get(name) ?? { name, open: new Set(), paused: new Set(), inRound: 0, slowUntil: 0 }
+      clients.set(name, client)
+      const { open, paused } = client
       open.add(socket)
-      if (paused.size > 0) pause(paused, socket)
-      beforeOverrun(socket, () => pauseAll(connections, socket))
+      if (slow.has(client)) pause(paused, socket)
+      onPipelined(socket, () => note(client))
       socket.once('close', () => {
         open.delete(socket)
         paused.delete(socket)
-        if (open.size === 0) clients.delete(client)
+        forget(client)
       })
     },
   }
 }
 
 function pause(paused: Set<Socket>, socket: Socket): void {
+  if (paused.has(socket)) return
   paused.add(socket)
   // Node's parser takes what arrives past the stream, which cannot be paused, until somebody listens.
-  if (socket.listenerCount('data', noListener) === 0) socket.on('data', noListener)
+  if (socket.listenerCount('data', noListener) === 0) {
+    socket.on('data', noListener)
+    // Node reads on by itself after an answer.
+    socket.on('resume', () => paused.has(socket) && socket.pause())
+  }
   socket.pause()
 }
 
 function noListener(): void {}
+
+/** Whoever has sent little goes first, and then the others in the order in which they were paused. */
+function readSome(paused: Set<Socket>): void {
+  let bytes = 0
+  for (const most of [FEW_BYTES, Infinity]) {
+    for (const socket of paused) {
+      const { readableLength } = socket
+      if (bytes >= (most === Infinity ? READ_BYTES : READ_BYTES / 2)) break
+      if (readableLength > most) continue
+      bytes += readableLength
+      paused.delete(socket)
+      socket.resume()
+    }
+  }
+}
 
 function shed(paused: Set<Socket>): void {
   let bytes = 0

@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { clientKey } from '../http/client-key.ts'
 import type { ProxyTrust } from '../http/trusted-proxy.ts'
+import { hasNoPeer } from '../http/has-no-peer.ts'
 import { createShares, type SharesOptions } from '../http/shares.ts'
 import { createReadingTurns } from './read-in-turns.ts'
 
@@ -19,6 +20,7 @@ export function shareConnections(server: Server, { trustProxy, onGreedy }: Conne
   const shares = createShares({ most: () => server.maxConnections, halves: true, onGreedy })
   const turns = createReadingTurns()
   server.on('connection', (socket: Socket) => {
+    if (hasNoPeer(socket)) return void socket.destroy()
     const { remoteAddress: address } = socket
     // A Unix socket has no address; its peer is a proxy.
     const client = address === undefined || trustProxy(address) ? undefined : clientKey(address)

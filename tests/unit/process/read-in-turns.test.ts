@@ -1,10 +1,12 @@
 import { EventEmitter } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { expect, test } from 'vitest'
-import { resetOverrun } from '../../../src/server/http/overrun.ts'
+import { describe, expect, test } from 'vitest'
+import { notePipelined } from '../../../src/server/http/pipelined.ts'
 import { createReadingTurns } from '../../../src/server/process/read-in-turns.ts'
 
 const [CHUNK, MOST_CHUNKS] = [32_768, 256]
+const MOST_IN_ROUND = 256
 
 /** A connection that has sent this many bytes since it was paused. */
 class FakeSocket extends EventEmitter {
@@ -15,7 +17,10 @@ class FakeSocket extends EventEmitter {
     this.readableLength = sent
   }
   pause = (): void => void (this.state = 'paused')
-  resume = (): void => void (this.state = 'open')
+  resume(): void {
+    this.state = 'open'
+    this.emit('resume')
+  }
   resetAndDestroy(): void {
     this.state = 'reset'
     this.emit('close')
@@ -23,15 +28,12 @@ class FakeSocket extends EventEmitter {
 }
 
 function setUp() {
-  const due: (() => void)[] = []
+  const [due, ends]: [(() => void)[], (() => void)[]] = [[], []]
   const gaps: number[] = []
-  const clock = { ms: 0, round: 1 }
+  const clock = { ms: 0 }
   const turns = createReadingTurns({
     now: () => clock.ms,
-    nextTurn(run) {
-      clock.ms += clock.round
-      run()
-    },
+    nextTurn: (run) => ends.push(run),
     later(run, milliseconds) {
       due.push(run)
       gaps.push(milliseconds)
@@ -42,89 +44,125 @@ function setUp() {
     turns.add(client, socket as unknown as Socket)
     return socket
   }
+  const endRound = (ms = 1): void => {
+    clock.ms += ms
+    ends.splice(0).forEach((run) => run())
+  }
   return {
     clock,
     gaps,
     open,
-    overrun: (socket: FakeSocket) => resetOverrun(socket as unknown as Socket),
-    gap: () => due.splice(0).forEach((run) => run()),
+    pipeline(socket: FakeSocket, requests = MOST_IN_ROUND): void {
+      const res = { socket: null } as ServerResponse
+      for (let at = 0; at < requests; at += 1) notePipelined(socket as unknown as Socket, res)
+    },
+    endRound,
+    /** The rest of this round, the gap, and what goes on then. */
+    gap(): void {
+      endRound()
+      due.splice(0).forEach((run) => run())
+    },
   }
 }
 
-const statesOf = (sockets: readonly FakeSocket[]): string[] => sockets.map(({ state }) => state)
+const statesOf = (sockets: readonly FakeSocket[]): string => sockets.map(({ state }) => state[0]).join('')
 
-test('after an overrun, connections of its client go on one by one, and those that have sent nothing with the next', () => {
-  const { open, overrun, gap } = setUp()
-  const cause = open('a')
-  const sockets = [open('a', CHUNK), open('a'), open('a', CHUNK), open('a')]
-  const other = open('b', CHUNK)
-  overrun(cause)
-  expect(statesOf(sockets)).toEqual(['paused', 'paused', 'paused', 'paused'])
-  gap()
-  expect(statesOf(sockets)).toEqual(['open', 'paused', 'paused', 'paused'])
-  const late = open('a')
-  expect(late.state).toBe('paused')
-  gap()
-  expect(statesOf(sockets)).toEqual(['open', 'open', 'open', 'paused'])
-  gap()
-  expect(statesOf([...sockets, late])).toEqual(['open', 'open', 'open', 'open', 'open'])
-  expect(open('a').state).toBe('open')
-  expect([other.state, cause.state]).toEqual(['open', 'reset'])
-})
+describe('a client that pipelines many requests in one round', () => {
+  test('has its connections read one after the other, and those that have sent little before', () => {
+    const { open, pipeline, gap } = setUp()
+    const sockets = [open('a', CHUNK), open('a', 500), open('a', CHUNK), open('a')]
+    const other = open('b', CHUNK)
+    const [cause] = sockets as [FakeSocket]
+    pipeline(cause, MOST_IN_ROUND - 1)
+    expect(statesOf(sockets)).toBe('oooo')
+    pipeline(cause, 1)
+    expect(statesOf(sockets)).toBe('pppp')
+    gap()
+    expect(statesOf(sockets)).toBe('oopo')
+    const late = open('a')
+    expect(late.state).toBe('paused')
+    gap()
+    expect(statesOf([...sockets, late])).toBe('ooooo')
+    expect(other.state).toBe('open')
+  })
 
-test('a second overrun pauses those again that have gone on, in one line', () => {
-  const { open, overrun, gap } = setUp()
-  const cause = open('a')
-  const [first, second, third] = [open('a', CHUNK), open('a', CHUNK), open('a', CHUNK)]
-  overrun(cause)
-  gap()
-  overrun(first)
-  gap()
-  expect(statesOf([second, third])).toEqual(['open', 'paused'])
-  overrun(second)
-  gap()
-  expect(third.state).toBe('open')
-})
+  test('is forgotten ten seconds later', () => {
+    const { clock, open, pipeline, gap } = setUp()
+    const cause = open('a')
+    pipeline(cause)
+    cause.resetAndDestroy()
+    gap()
+    expect(open('a').state).toBe('paused')
+    gap()
+    clock.ms += 10_000
+    gap()
+    expect(open('a').state).toBe('open')
+  })
 
-test('those that have sent little go on together', () => {
-  const { open, overrun, gap } = setUp()
-  const cause = open('a')
-  const small = Array.from({ length: 64 }, () => open('a', 500))
-  const large = [open('a', CHUNK), open('a', CHUNK)]
-  overrun(cause)
-  gap()
-  expect(new Set(statesOf(small))).toEqual(new Set(['open']))
-  expect(statesOf(large)).toEqual(['open', 'paused'])
-})
+  test('is judged by each round for itself', () => {
+    const { open, pipeline, endRound } = setUp()
+    const socket = open('a')
+    for (let round = 0; round < 3; round += 1) {
+      pipeline(socket, MOST_IN_ROUND - 1)
+      endRound()
+    }
+    expect(socket.state).toBe('open')
+  })
 
-test('of those that hold more memory than a client may, the largest are reset', () => {
-  const { open, overrun, gap } = setUp()
-  const cause = open('a')
-  const small = open('a', 500)
-  const large = Array.from({ length: MOST_CHUNKS }, () => open('a', CHUNK))
-  const last = open('a', CHUNK + 1)
-  overrun(cause)
-  gap()
-  expect([small.state, last.state]).toEqual(['open', 'reset'])
-  expect(statesOf(large).filter((state) => state === 'reset')).toHaveLength(1)
-})
+  test('is read in turn with other such clients, of which no two are read in one round', () => {
+    const { open, pipeline, gap } = setUp()
+    const [one, two] = [
+      [open('a', CHUNK), open('a', CHUNK)],
+      [open('b', CHUNK), open('b', CHUNK)],
+    ] as const
+    pipeline(one[0])
+    expect(statesOf([...one, ...two])).toBe('ppoo')
+    pipeline(two[0])
+    expect(statesOf([...one, ...two])).toBe('pppp')
+    gap()
+    expect(statesOf([...one, ...two])).toBe('oppp')
+    gap()
+    expect(statesOf([...one, ...two])).toBe('opop')
+    pipeline(two[0])
+    expect(statesOf([...one, ...two])).toBe('pppp')
+  })
 
-test('connections that close meanwhile leave the line', () => {
-  const { open, overrun, gap } = setUp()
-  const cause = open('a')
-  const [first, second] = [open('a', CHUNK), open('a', CHUNK)]
-  overrun(cause)
-  first.resetAndDestroy()
-  gap()
-  expect(second.state).toBe('open')
-})
+  test('takes half of the time at most', () => {
+    const { gaps, open, pipeline, endRound } = setUp()
+    pipeline(open('a'))
+    endRound(70)
+    expect(gaps).toEqual([70])
+  })
 
-test('reading takes half of the time at most', () => {
-  const { clock, gaps, open, overrun, gap } = setUp()
-  const cause = open('a')
-  for (let at = 0; at < 3; at += 1) open('a', CHUNK)
-  overrun(cause)
-  clock.round = 70
-  gap()
-  expect(gaps).toEqual([20, 70])
+  test('loses the connections that have sent most, when paused ones hold more memory than it may', () => {
+    const { open, pipeline, gap } = setUp()
+    const small = open('a', 500)
+    const large = Array.from({ length: MOST_CHUNKS }, () => open('a', CHUNK))
+    const last = open('a', CHUNK + 1)
+    pipeline(small)
+    gap()
+    expect(statesOf([small, last])).toBe('or')
+    expect(statesOf(large).match(/r/g)).toHaveLength(1)
+  })
+
+  test('has a paused connection stay so that Node reads on after an answer', () => {
+    const { open, pipeline, gap } = setUp()
+    const [one, two] = [open('a', CHUNK), open('a', CHUNK)]
+    pipeline(one)
+    two.resume()
+    expect(two.state).toBe('paused')
+    gap()
+    gap()
+    two.resume()
+    expect(two.state).toBe('open')
+  })
+
+  test('may close connections meanwhile', () => {
+    const { open, pipeline, gap } = setUp()
+    const [first, second] = [open('a', CHUNK), open('a', CHUNK)]
+    pipeline(first)
+    first.resetAndDestroy()
+    gap()
+    expect(second.state).toBe('open')
+  })
 })

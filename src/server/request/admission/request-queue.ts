@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { RequestHandler } from 'express'
 import { dropBody, outlastsAnswer } from '../../http/body/drop-body.ts'
 import { clientKey } from '../../http/client-key.ts'
-import { resetOverrun } from '../../http/overrun.ts'
+import { hasNoPeer } from '../../http/has-no-peer.ts'
 import type { ProxyTrust } from '../../http/trusted-proxy.ts'
 import { createShares, type ShareRefusal } from '../../http/shares.ts'
 import { sendText } from '../answer/send-plain.ts'
@@ -120,7 +120,7 @@ export function createRequestQueue(options: RequestQueueOptions): RequestQueue {
     const { remoteAddress: address = '' } = socket
     const client = trustProxy(address) ? undefined : clientKey(address)
     if (heads.take(client, bytes) !== undefined) {
-      resetOverrun(socket)
+      socket.resetAndDestroy()
       return
     }
     const leave = (amount: number): void => {
@@ -145,15 +145,6 @@ function refuse(context: RequestContext, refusal: ShareRefusal): void {
   record.refused = refusal === 'client' ? 'too many long requests of one client' : 'too many long requests'
   if (outlastsAnswer(req)) dropBody(req, res)
   sendText(context, 503, 'Too busy', ['Retry-After', String(1 + Math.floor(Math.random() * RETRY_SPREAD_SECONDS))])
-}
-
-/**
- * Whether the client of a connection has reset it before its address was asked for. Its request can still be read, and would
- * pass what is forbidden to that address. A connection without a local address is of a file, and never has one.
- */
-function hasNoPeer(socket: Socket): boolean {
-  // Each is a call of the system, the second one rarely needed.
-  return socket.remoteAddress === undefined && socket.localAddress !== undefined
 }
 
 function bytesOf({ url = '', rawHeaders }: IncomingMessage): number {
