@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { joinSmallChunks } from '../../src/server/http/body/join-small-chunks.ts'
 import { TRUST_NOBODY } from '../../src/server/http/trusted-proxy.ts'
 import { limitConnections } from '../../src/server/process/limit-connections.ts'
 import { shareConnections } from '../../src/server/process/share-connections.ts'
@@ -18,9 +19,10 @@ const CONNECTIONS = 12
 /** A server that notes how many requests of `GREEDY` it parses in each round of the event loop. */
 async function floodedServer() {
   const parsed: number[] = [0]
+  const chunks = new Map<number, number>()
   let isOver = false
   const nextRound = (): void => {
-    if (parsed.at(-1) !== 0) parsed.push(0)
+    if (parsed.at(-1) !== 0 || chunks.has(parsed.length)) parsed.push(0)
     if (!isOver) setImmediate(nextRound)
   }
   const queue = createRequestQueue({
@@ -32,9 +34,18 @@ async function floodedServer() {
   const count = ({ socket }: IncomingMessage): void => {
     if (peers.get(socket) === GREEDY) parsed[parsed.length - 1] = (parsed.at(-1) ?? 0) + 1
   }
+  const countChunks = (req: IncomingMessage): void => {
+    joinSmallChunks(req)
+    const push = req.push.bind(req)
+    req.push = (...given) => {
+      chunks.set(parsed.length, (chunks.get(parsed.length) ?? 0) + 1)
+      return push(...given)
+    }
+  }
   const server = createServer((req, res) => {
     count(req)
-    queue.oneAtATime(req, res, () => res.end('ok'))
+    countChunks(req)
+    queue.oneAtATime(req, res, () => req.resume().on('end', () => res.end('ok')))
   })
   server.on('connection', (socket: Socket) => peers.set(socket, socket.remoteAddress ?? ''))
   server.maxConnections = 1_000
@@ -50,7 +61,7 @@ async function floodedServer() {
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  return { parsed, accepted: () => peers.size, dial: (localAddress: string) => dial(port, localAddress) }
+  return { parsed, chunks, accepted: () => peers.size, dial: (localAddress: string) => dial(port, localAddress) }
 }
 
 async function dial(port: number, localAddress: string): Promise<Socket> {
@@ -113,6 +124,21 @@ describe.for(['new', 'used'] as const)('of many %s connections', (kind) => {
     expect(await ask(idle)).toContain(' 200 ')
     expect(await ask(idle)).toContain(' 200 ')
   })
+})
+
+test('of many connections with bodies in chunks of one byte, no more is read in a round than of one', async () => {
+  const { chunks, dial } = await floodedServer()
+  const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => dial(GREEDY)))
+  for (const socket of sockets) await ask(socket)
+  const honest = await dial(HONEST)
+  const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const body = '1\r\na\r\n'.repeat(10_000)
+  const answers = sockets.map((socket) => ask(socket, `${head}${body}0\r\n\r\n`))
+  holdRound()
+  expect(await ask(honest)).toContain(' 200 ')
+  for (const answer of await Promise.all(answers)) expect(answer).toContain(' 200 ')
+  expect([...chunks.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(CONNECTIONS * 10_000)
+  expect(Math.max(...chunks.values())).toBeLessThan(2 * 10_000)
 })
 
 test('of connections that their client has reset, nothing is read before its address is known', async () => {

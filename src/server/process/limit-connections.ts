@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { joinSmallChunks } from '../http/body/join-small-chunks.ts'
-import { notePipelined } from '../http/pipelined.ts'
+import { noteRequest } from '../http/parsed-work.ts'
 
 /** The answer to the latest request of a connection. */
 const LATEST = Symbol('millrace.latest-answer')
@@ -35,7 +35,7 @@ export function limitConnections(server: Server): void {
 
 function remember(req: IncomingMessage, res: ServerResponse): void {
   ;(req.socket as TrackedConnection)[LATEST] = res
-  notePipelined(req.socket, res)
+  noteRequest(req.socket, res)
   // Before a host's own middleware.
   joinSmallChunks(req)
 }
@@ -67,7 +67,7 @@ function isAnswering({ writableFinished, socket, headersSent }: ServerResponse):
 
 /** Answers an `Expect` that is not `100-continue`, and closes: a body may or may not follow. */
 function refuseExpectation({ socket }: IncomingMessage, res: ServerResponse): void {
-  notePipelined(socket, res)
+  noteRequest(socket, res)
   res.writeHead(417, { Connection: 'close', 'Cache-Control': 'no-store', 'Content-Length': '0' }).end()
 }
 

@@ -7,7 +7,7 @@
  *
  * | in a round of the event loop                     | then                                                            |
  * |--------------------------------------------------|-----------------------------------------------------------------|
- * | a client has sent `MOST_IN_ROUND` pipelined requests | it is slow for `SLOW_MS`, and its connections are paused at once, with those of all slow clients |
+ * | a client has sent `MOST_IN_ROUND` pipelined requests, or 16 times as many chunks of bodies | it is slow for `SLOW_MS`, and its connections are paused at once, with those of all slow clients |
  * | a slow client opens a connection                 | it is paused, too                                               |
  * | `GAP_MS` later, or as long as that round took    | some of one client go on, as `goOn` has it, and so on           |
  * | paused ones of a client have sent over `MOST_BYTES` | those with most are reset                                    |
@@ -18,9 +18,9 @@
  */
 import type { Socket } from 'node:net'
 import { EVENT_LOOP, type EventLoop } from '../http/event-loop.ts'
-import { onPipelined } from '../http/pipelined.ts'
+import { onParsed } from '../http/parsed-work.ts'
 
-/** Four milliseconds. */
+/** Four milliseconds, of requests; so many small chunks of bodies are counted as one that they take no longer. */
 const MOST_IN_ROUND = 256
 const SLOW_MS = 10_000
 const GAP_MS = 20
@@ -42,7 +42,7 @@ interface Client {
   readonly name: string
   readonly open: Set<Socket>
   readonly paused: Set<Socket>
-  /** Pipelined requests in this round. */
+  /** Pipelined requests in this round, and as much other work. */
   inRound: number
   slowUntil: number
 }
@@ -110,7 +110,7 @@ export function createReadingTurns({ now, nextTurn, later }: ReadingClock = CLOC
       const { open, paused } = client
       open.add(socket)
       if (slow.has(client)) pause(paused, socket)
-      onPipelined(socket, () => note(client))
+      onParsed(socket, () => note(client))
       socket.once('close', () => {
         open.delete(socket)
         paused.delete(socket)

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { notePipelined } from '../../../src/server/http/pipelined.ts'
+import { noteRequest } from '../../../src/server/http/parsed-work.ts'
 import { createReadingTurns } from '../../../src/server/process/read-in-turns.ts'
 
 const [CHUNK, MOST_CHUNKS] = [32_768, 256]
@@ -54,7 +54,7 @@ function setUp() {
     open,
     pipeline(socket: FakeSocket, requests = MOST_IN_ROUND): void {
       const res = { socket: null } as ServerResponse
-      for (let at = 0; at < requests; at += 1) notePipelined(socket as unknown as Socket, res)
+      for (let at = 0; at < requests; at += 1) noteRequest(socket as unknown as Socket, res)
     },
     endRound,
     /** The rest of this round, the gap, and what goes on then. */

@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
+import { noteParsed } from '../parsed-work.ts'
 
 /** Joined up to this size; a larger chunk is passed on as it is. */
 const JOINED_BYTES = 4_096
@@ -9,6 +10,9 @@ const FREE_CHUNKS = 32_768
 
 /** What the chunks of a body must have on the average beyond that. */
 const LEAST_CHUNK_BYTES = 16
+
+/** So many take the parser as long as a request does. */
+const CHUNKS_OF_REQUEST = 16
 
 /** So often, small chunks are passed on at once; then they wait for others, as a body of one byte in a packet needs it. */
 const PASSED_AT_ONCE = 256
@@ -73,13 +77,14 @@ export function joinSmallChunks(req: IncomingMessage): void {
   }
 
   target.push = (chunk, encoding) => {
+    chunks += 1
+    if (chunks % CHUNKS_OF_REQUEST === 0) noteParsed(req.socket)
     // Not even its end: what has come so far would be taken for all of it.
     if (isRefused || req.destroyed) return false
     if (chunk === null) {
       passOn()
       return push(null)
     }
-    chunks += 1
     bytes += chunk.length
     if (chunks > FREE_CHUNKS && bytes < chunks * LEAST_CHUNK_BYTES) {
       isRefused = true
