@@ -133,7 +133,7 @@ export function startRouter(options: StartOptions): StartedRouter {
     kind: () => (router.screen.fallback ?? router.screen.view.outcome)?.kind ?? '',
     marks: state.sessions,
     hasActions,
-    ...arrivalOf(window),
+    isFromCache: isFromCache(window) || isPrefetched(window),
     channel,
   })
   late?.then(
@@ -306,14 +306,10 @@ function isFromCache({ performance }: StartOptions['window']): boolean {
   return load?.type === 'back_forward' && load.transferSize === 0
 }
 
-/** How the document has come. Speculation rules have the browser ask for it up to five minutes before the click. */
-function arrivalOf(window: StartOptions['window']) {
-  const [load] = window.performance.getEntriesByType('navigation') as PrefetchTiming[]
-  const isOld = isFromCache(window)
-  return {
-    isFromCache: isOld || load?.deliveryType === 'navigational-prefetch',
-    isRedirected: !isOld && Boolean(load?.redirectCount),
-  }
+/** Speculation rules have the browser ask for a document up to five minutes before the click. */
+function isPrefetched({ performance }: StartOptions['window']): boolean {
+  const [load] = performance.getEntriesByType('navigation') as PrefetchTiming[]
+  return load?.deliveryType === 'navigational-prefetch'
 }
 
 /** https://wicg.github.io/nav-speculation/prefetch.html#performance-navigation-timing-extension */

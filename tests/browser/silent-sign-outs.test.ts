@@ -1,4 +1,5 @@
 /** Tabs of a user who has signed out where no answer of an action tells so. */
+import { untilAlive } from 'millrace/testing'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { heading } from '../support/router-page.ts'
@@ -9,7 +10,7 @@ async function signOutByHandler(page: Page, kind: string): Promise<void> {
   await page.evaluate((action) => {
     const form = Object.assign(document.createElement('form'), { method: 'post', action })
     document.body.append(form)
-    form.submit()
+    setTimeout(() => form.submit())
   }, `/sign-out/${kind}`)
 }
 
@@ -26,16 +27,47 @@ describe.for(['stored', 'sealed', 'named'])('a session that is %s', (kind) => {
   })
 })
 
-browserTest('a redirect to a page that opens no session signs nobody out', async ({ open }) => {
+browserTest(
+  'Back, after signing out by a handler, shows nothing that was typed, on a page that asks nothing',
+  async ({ open }) => {
+    const page = await open(REFUSED)
+    // As for documents with `no-store`: the browser does not keep the page as it was.
+    await page.route('**/peek', (route) => route.continue())
+    await openComment(page, '/stored/comment', 'ann')
+    await visit(page, '/peek')
+    await page.locator('[name=ill]').check()
+    // Another tab, whose page asks nothing either.
+    const second = await otherTab(page, '/peek')
+    await second.locator('[name=news]').uncheck()
+    await signOutByHandler(page, 'stored')
+    await heading(page, 'Home')
+    await expect.poll(() => second.locator('[name=news]').isChecked()).toBe(true)
+    expect(await page.evaluate(() => document.cookie)).toBe('')
+    await page.goBack()
+    await heading(page, 'Peek')
+    await untilAlive(page)
+    await expect.poll(() => page.locator('[name=ill]').isChecked()).toBe(false)
+    // It is still that user's.
+    const other = await otherTab(page, '/stored/sign-in?to=comment')
+    await signIn(other, 'ann')
+    await heading(other, 'Comment of ann')
+    await expect.poll(() => page.locator('[name=ill]').isChecked()).toBe(true)
+  },
+)
+
+browserTest('a handler that changes nothing is noticed by no tab', async ({ open }) => {
   const page = await open(REFUSED)
   await openComment(page, '/stored/comment', 'ann')
   await page.evaluate(() => document.body.append(Object.assign(document.createElement('p'), { id: 'same' })))
+  const asked: string[] = []
+  page.on('request', (request) => void asked.push(request.url()))
   const other = await otherTab(page, '/')
-  const asked = page.waitForResponse((answer) => answer.url().includes('/_m/data/stored/comment'))
   // It signs out of another kind, in which nobody is.
   await signOutByHandler(other, 'named')
-  await asked
-  await heading(page, 'Comment of ann')
+  await heading(other, 'Home')
+  await untilAlive(other)
+  await page.waitForTimeout(500)
+  expect(asked).toEqual([])
   expect(await page.locator('#same').count()).toBe(1)
 })
 

@@ -41,6 +41,24 @@ describe('gets nothing of what the former user has chosen there', () => {
     await expect.poll(() => answers(page)).toBe(untouched)
   })
 
+  browserTest('nor what components write again while the next document is on its way', async ({ open }) => {
+    const page = await open(REFUSED)
+    await page.route('**/peek', (route) => route.continue())
+    await answerAs(page, 'ann', 'public')
+    await page.getByLabel('ticking').fill('of ann')
+    const document = await hold(page, /\/stored\/public$/)
+    await page.getByRole('button', { name: 'Sign in as bob' }).click()
+    await document.asked
+    await page.waitForTimeout(300) // the component is rendered some times
+    document.release()
+    await heading(page, 'Comment of bob')
+    await page.goBack()
+    await heading(page, 'Peek')
+    await untilAlive(page)
+    await page.waitForTimeout(500)
+    expect(await page.getByLabel('ticking').inputValue()).toBe('')
+  })
+
   browserTest('nor by Back, after an action that leads elsewhere', async ({ open }) => {
     const page = await open(REFUSED)
     await visit(page, '/peek')

@@ -17,7 +17,7 @@ const WITH_HOOKS = join(ROOT, 'tests/bench/every-hook')
 const FIRST_LOAD_LIMIT_BYTES = 4830
 
 // Everything that the browser ever loads of the runtime: the first load, the router, the decoder of values; not calls.
-const TOTAL_LIMIT_BYTES = 30_450
+const TOTAL_LIMIT_BYTES = 30_550
 
 // What pages load that have forms.
 const ACTIONS_LIMIT_BYTES = 3800
@@ -26,7 +26,7 @@ const ACTIONS_LIMIT_BYTES = 3800
 const TROUBLES_LIMIT_BYTES = 3140
 
 // What pages load with something to type in, after everything else; and what hides a page that a former user has left.
-const DRAFTS_LIMIT_BYTES = 4_280
+const DRAFTS_LIMIT_BYTES = 4_400
 
 // No other script is as large by far.
 const LEAST_REACT_BYTES = 150_000

@@ -1,7 +1,7 @@
 /** What a tab takes for news of sessions of several kinds, whose user may go on by one of them. */
 import { expect, test, vi } from 'vitest'
 import { mergeMarks } from '../../../src/shared/protocol/session-marks.ts'
-import { askOthers, createSessionNews } from '../../../src/client/core/page/session-news.ts'
+import { createSessionNews, takeChanges } from '../../../src/client/core/page/session-news.ts'
 
 /** A tab whose document was made for these sessions. */
 function tabOf(marks: string) {
@@ -23,7 +23,7 @@ function tabOf(marks: string) {
     const { data } = event as MessageEvent<unknown>
     if (Array.isArray(data)) asks(data)
   })
-  return { ...news, news, asks, former, judge, hear, channel, window }
+  return { ...news, news, asks, former, judge, hear, channel, window, kept: () => kept.get('millrace:sessions') }
 }
 
 test.for([
@@ -63,16 +63,23 @@ test('a page whose stream is refused asks the server, if it has opened a session
 })
 
 test.for([
-  ['account:a.ann', '', [['/*', true]]],
-  ['account:a.ann', 'basket:b.any', [['/*', true]]],
-  ['account:a.ann', 'account:a.ann', undefined],
-  ['account:a.ann', 'account:-', undefined],
-  ['account:-', '', undefined],
-  ['', '', undefined],
-] as const)('of a browser with "%s", a document that is redirected to, with "%s", has other tabs ask: %j', (row) => {
-  const [remembered, told, asked] = row
-  const { window, channel } = tabOf(remembered)
+  ['account:-', '', 'account:- '],
+  ['account:b.bob~basket:+', '', 'account:b.bob ~basket:+ '],
+  ['account:-~basket:+', 'account:a.ann', '~basket:+ '],
+  ['account:-', 'account:-', undefined],
+  ['%', '', undefined],
+] as const)('a document takes "%s" from the cookie of an answer and, saying "%s", tells other tabs %s', (row) => {
+  const [changed, told, news] = row
+  const { window, channel, kept } = tabOf('account:a.ann')
   channel.postMessage.mockClear()
-  askOthers({ window, channel, marks: mergeMarks('', told) } as never)
-  expect(channel.postMessage.mock.calls).toEqual(asked === undefined ? [] : [asked])
+  const name = '__Host-sessions.changed'
+  Object.assign(window.document, {
+    cookie: `theme=x; ${name}=${changed === '%' ? '%' : encodeURIComponent(changed)}; other=y`,
+  })
+  takeChanges({ window, channel, marks: mergeMarks('', told) } as never)
+  expect(Reflect.get(window.document, 'cookie')).toBe(`${name}=;Path=/;Max-Age=0;Secure`)
+  expect(channel.postMessage.mock.calls).toEqual(news === undefined ? [] : [[`account:a.ann \n${news}`]])
+  expect(kept()).toContain(mergeMarks('account:a.ann ', news))
+  takeChanges({ window, channel, marks: '' } as never)
+  expect(channel.postMessage).toHaveBeenCalledTimes(news === undefined ? 0 : 1)
 })

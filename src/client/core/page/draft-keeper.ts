@@ -1,5 +1,5 @@
 import { createDraftEntries, type DraftEntries } from './draft-entries.ts'
-import { createOwners, type Ownership } from './draft-owners.ts'
+import { createOwners, type OwnedPage, type Ownership } from './draft-owners.ts'
 import { hasInput, type DraftKeeper, type DraftKeeperParts } from './drafts.ts'
 import { placeOf } from './frame-place.ts'
 import { createFormerInput } from './former-input.ts'
@@ -21,7 +21,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
   /** The entry that the browser may have restored when it loaded the document. */
   const restored = entry.owner === undefined ? undefined : key()
   const isReload = wasReloaded(window)
-  const { own, disown } = createInputOwner(parts)
+  const { own, disown } = createInputOwner(parts, page)
   /** Whether the tab has learned whose it is, the page is there, and the router was last about to load it again. */
   let [isReady, isStarted, isReloading] = [false, false, false]
 
@@ -56,6 +56,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     if (hasInput(document, typed)) document.dispatchEvent(new Event('millrace:emptied'))
     disown()
     former.takeBack(key() === restored ? 'restored' : 'typed')
+    former.hold()
   }
 
   /** The browser has restored it for somebody else; @param owner may come back. */
@@ -100,13 +101,13 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     arrived(next, isTraversal) {
       drafts.kind = next
       page.isFormer = false
+      former.release()
       show(isTraversal)
       own()
     },
     learn(marks) {
       learn(marks)
-      // What is there then is a former user's, and the document is loaded again.
-      if (!page.isFormer) own()
+      own()
     },
   }
 }
@@ -127,12 +128,12 @@ function followOwners(window: Window, entries: DraftEntries, { owners, page, inh
 }
 
 /** Writes to the history entry whose its input is. */
-function createInputOwner({ window: { document }, entry, typed, now: ofPage }: DraftKeeperParts) {
+function createInputOwner({ window: { document }, entry, typed, now: ofPage }: DraftKeeperParts, page: OwnedPage) {
   return {
-    /** For a later document, to which the browser gives back the input on this entry. */
+    /** For a later document, to which the browser gives back the input on this entry. That of a former user is not the next one's. */
     own(): void {
       const now = ofPage()
-      if (entry.owner !== now && hasInput(document, typed)) entry.own(now)
+      if (!page.isFormer && entry.owner !== now && hasInput(document, typed)) entry.own(now)
     },
     /** Before the page is loaded again: what its components set by themselves then is not what the browser has restored. */
     disown(): void {

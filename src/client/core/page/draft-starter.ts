@@ -1,6 +1,6 @@
 import { changesOf, mergeMarks } from '../../../shared/protocol/session-marks.ts'
 import type { Controls, DraftKeeper, DraftKeeperParts } from './drafts.ts'
-import { askOthers, createSessionNews, type SessionNews } from './session-news.ts'
+import { createSessionNews, takeChanges, type SessionNews } from './session-news.ts'
 
 // Other applications of this origin have another one.
 const STORAGE_KEY = `millrace:drafts${globalThis.MILLRACE_BASE_PATH || ''}`
@@ -17,8 +17,6 @@ export function createDraftStarter(
     readonly hasActions: () => boolean
     /** As for `createSessionNews`. */
     readonly isFromCache: boolean
-    /** Whether a redirect of this origin has led to the document. */
-    readonly isRedirected: boolean
     readonly channel: BroadcastChannel
   },
 ): DraftKeeper & Pick<SessionNews, 'follow'> & { pageSessions(): string } {
@@ -26,8 +24,8 @@ export function createDraftStarter(
   const { document } = window
   const typed: Controls = new WeakSet()
   const marks = mergeMarks('', parts.marks)
+  takeChanges({ ...parts, marks })
   const sessions = createSessionNews({ ...parts, marks, judge })
-  if (parts.isRedirected) askOthers({ ...parts, marks })
   let loading: Promise<void> | undefined
   let keeper: DraftKeeper | undefined
   /** What the keeper hears once it has loaded: it knows whose calls and typed text are. */

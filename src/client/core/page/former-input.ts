@@ -1,7 +1,8 @@
+import { createHeldControls, type HeldControls } from './held-controls.ts'
 import { controlsIn, disown, giveBack, type Controls, type Emptied } from './drafts.ts'
 
 /** What a former user has typed and chosen on the page on screen. */
-export interface FormerInput {
+export interface FormerInput extends HeldControls {
   /** Controls that it was taken from; they are not saved before somebody types in them. */
   readonly controls: Controls
   /** As `disown`. */
@@ -12,6 +13,7 @@ export interface FormerInput {
 export function createFormerInput({ document, navigator }: Window, typed: Controls): FormerInput {
   let controls: Controls = new WeakSet()
   let isTaken = false
+  const held = createHeldControls(document)
   const emptied: Emptied = new Map()
   /** What there is then, the browser has restored. Older browsers do not say. */
   const isUntouched = (): boolean => (navigator as Partial<Navigator>).userActivation?.hasBeenActive === false
@@ -37,6 +39,7 @@ export function createFormerInput({ document, navigator }: Window, typed: Contro
   }
   document.addEventListener('millrace:back', ({ detail: isFormer }: CustomEventInit) => {
     isTaken = false
+    held.release()
     // Components hold it still.
     if (!isFormer) giveBack(emptied, typed)
   })
@@ -49,5 +52,6 @@ export function createFormerInput({ document, navigator }: Window, typed: Contro
       return controls
     },
     takeBack,
+    ...held,
   }
 }

@@ -1,7 +1,9 @@
-import { changesOf, MARK, mergeMarks } from '../../../shared/protocol/session-marks.ts'
+import { CHANGES_COOKIE, changesOf, MARK, mergeMarks } from '../../../shared/protocol/session-marks.ts'
 
 // Other applications of this origin have other ones.
 const STORAGE_KEY = `millrace:sessions${globalThis.MILLRACE_BASE_PATH || ''}`
+const BASE = (globalThis.MILLRACE_BASE_PATH || '').slice(1).replaceAll('/', '~')
+const CHANGES = new RegExp(`(?:^|; )((?:__Host-)?${BASE && `${BASE}~`}${CHANGES_COOKIE})=([^;]*)`)
 const ASKED_MS = 10_000
 const MOST_ASKED = 5 // in that time; nobody signs in more often
 const EXPIRED = '?' // before the marks that other tabs get of a session that no user has left
@@ -158,14 +160,21 @@ function createFollowing({ opened, learn }: Learning, askAgain: (isFormer: boole
 }
 
 /**
- * A redirect has led to this document, which says nothing of a session that other tabs may show: a handler may have ended it, and
- * its own answer says nothing to them. They ask the server.
+ * Takes what an answer has changed that says nothing to tabs, of a handler or of a form before the scripts run, from the cookie that
+ * it has left. What this document says of a session is newer.
  */
-export function askOthers({ window, channel, marks }: Pick<SessionNewsParts, 'window' | 'channel' | 'marks'>): void {
-  const told = namesOf(marks)
-  const untold = textOf(keptMarks(window)[1], (name, _, id) => id !== '-' && !told.has(name))
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
-  if (untold) channel.postMessage(['/*', true])
+export function takeChanges({ window, channel, marks }: Pick<SessionNewsParts, 'window' | 'channel' | 'marks'>): void {
+  try {
+    const { document } = window
+    const [, pair = '', value = ''] = CHANGES.exec(document.cookie) ?? []
+    if (!pair) return
+    document.cookie = `${pair}=;Path=/;Max-Age=0${pair[0] === '_' ? ';Secure' : ''}`
+    const told = namesOf(marks)
+    const news = textOf(decodeURIComponent(value), (name) => !told.has(name))
+    if (news) tell({ window, channel }, keptMarks(window)[1], news)
+  } catch {
+    // It is forbidden, or not ours.
+  }
 }
 
 /**
@@ -219,7 +228,7 @@ function namedOr(opened: string, all: string): string {
 }
 
 /** Tells the tabs that are open, and those that open later. */
-function tell({ window, channel }: SessionNewsParts, former: string, news: string): void {
+function tell({ window, channel }: Pick<SessionNewsParts, 'window' | 'channel'>, former: string, news: string): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
   channel.postMessage(`${former}\n${news}`)
   keepMarks(window, news)
