@@ -1,9 +1,11 @@
 /** What one client can make the server parse in one round of the event loop. All of 127.0.0.0/8 is this machine. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { joinSmallChunks } from '../../src/server/http/body/join-small-chunks.ts'
+import { watchNameless } from '../../src/server/http/parsed-work.ts'
 import { TRUST_NOBODY } from '../../src/server/http/trusted-proxy.ts'
 import { limitConnections } from '../../src/server/process/limit-connections.ts'
 import { shareConnections } from '../../src/server/process/share-connections.ts'
@@ -15,6 +17,8 @@ const DEPTH = 300
 /** Less than `DEPTH` requests may wait. */
 const MOST_BYTES = 262_144
 const CONNECTIONS = 12
+/** Node's channel for requests, whatever becomes of them. */
+const EACH_REQUEST = 'http.server.request.start'
 
 /** A server that notes how many requests of `GREEDY` it parses in each round of the event loop. */
 async function floodedServer() {
@@ -31,7 +35,8 @@ async function floodedServer() {
     most: MOST_BYTES,
   })
   const peers = new Map<Socket, string>()
-  const count = ({ socket }: IncomingMessage): void => {
+  const count = (message: unknown): void => {
+    const { socket } = message as { readonly socket: Socket }
     if (peers.get(socket) === GREEDY) parsed[parsed.length - 1] = (parsed.at(-1) ?? 0) + 1
   }
   const countChunks = (req: IncomingMessage): void => {
@@ -43,7 +48,6 @@ async function floodedServer() {
     }
   }
   const server = createServer((req, res) => {
-    count(req)
     countChunks(req)
     queue.oneAtATime(req, res, () => req.resume().on('end', () => res.end('ok')))
   })
@@ -51,12 +55,14 @@ async function floodedServer() {
   server.maxConnections = 1_000
   shareConnections(server, { trustProxy: TRUST_NOBODY })
   limitConnections(server)
-  server.on('checkExpectation', count)
+  watchNameless()
+  subscribe(EACH_REQUEST, count)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   nextRound()
   onTestFinished(() => {
     isOver = true
+    unsubscribe(EACH_REQUEST, count)
     server.closeAllConnections()
     server.close()
   })
@@ -99,6 +105,7 @@ function flood(sockets: readonly Socket[], text = REQUESTS): Promise<unknown> {
 }
 
 const FLOODS = {
+  'what Node refuses by itself': 'GET / HTTP/1.1\r\n\r\n'.repeat(DEPTH),
   'too much to wait': REQUESTS,
   'what is refused before it is read': REQUEST.replace('\r\n\r\n', '\r\nExpect: x\r\n\r\n').repeat(DEPTH),
   'something malformed at the end': `${REQUESTS}BAD\0\r\n\r\n`,

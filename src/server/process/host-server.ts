@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { Config } from '../config/config.ts'
+import { watchNameless } from '../http/parsed-work.ts'
 import { drain } from './drain.ts'
 import { limitConnections } from './limit-connections.ts'
 import type { Readiness } from './readiness.ts'
@@ -22,6 +23,7 @@ export function limitHostServer(server: HostServer, shares: ConnectionShares): v
   server[GUARDED] = true
   if (!(server.maxConnections > 0)) limitNumberOfConnections(server)
   shareConnections(server, shares)
+  watchNameless()
   limitConnections(server)
   endSlowReaders(server)
 }

@@ -128,11 +128,22 @@ function pause(paused: Set<Socket>, socket: Socket): void {
     socket.on('data', noListener)
     // Node reads on by itself after an answer.
     socket.on('resume', () => paused.has(socket) && socket.pause())
+    closeWithoutStacks(socket)
   }
   socket.pause()
 }
 
 function noListener(): void {}
+
+/** When it closes, Node makes an error for each request that waits on it. With their stacks, thousands take seconds. */
+function closeWithoutStacks(socket: Socket): void {
+  let former = 0
+  socket.prependListener('close', () => {
+    former = Error.stackTraceLimit
+    Error.stackTraceLimit = 0
+  })
+  socket.on('close', () => void (Error.stackTraceLimit = former))
+}
 
 /** Whoever has sent little goes first, and then the others in the order in which they were paused. */
 function readSome(paused: Set<Socket>): void {

@@ -165,4 +165,17 @@ describe('a client that pipelines many requests in one round', () => {
     gap()
     expect(second.state).toBe('open')
   })
+
+  test('has its connections close without the stacks of what waits on them', () => {
+    const { open, pipeline } = setUp()
+    const limits: number[] = []
+    const socket = open('a', CHUNK)
+    // As Node's own listener, which makes an error for each request.
+    socket.on('close', () => limits.push(Error.stackTraceLimit))
+    const before = Error.stackTraceLimit
+    pipeline(socket)
+    socket.resetAndDestroy()
+    expect(limits).toEqual([0])
+    expect(Error.stackTraceLimit).toBe(before)
+  })
 })

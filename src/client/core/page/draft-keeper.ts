@@ -55,8 +55,7 @@ export function keepDrafts(parts: DraftKeeperParts): DraftKeeper {
     // Undo would bring it back, and components may hold it: the page is loaded as a document.
     if (hasInput(document, typed)) document.dispatchEvent(new Event('millrace:emptied'))
     disown()
-    former.takeBack(key() === restored ? 'restored' : 'typed')
-    former.hold()
+    former.hold(key() === restored ? 'restored' : 'typed')
   }
 
   /** The browser has restored it for somebody else; @param owner may come back. */

@@ -2,11 +2,13 @@ import { createHeldControls, type HeldControls } from './held-controls.ts'
 import { controlsIn, disown, giveBack, type Controls, type Emptied } from './drafts.ts'
 
 /** What a former user has typed and chosen on the page on screen. */
-export interface FormerInput extends HeldControls {
+export interface FormerInput extends Pick<HeldControls, 'release'> {
   /** Controls that it was taken from; they are not saved before somebody types in them. */
   readonly controls: Controls
   /** As `disown`. */
   takeBack(taken: Parameters<typeof disown>[2]): void
+  /** Also keeps components from writing it again. */
+  hold(taken: Parameters<typeof disown>[2]): void
 }
 
 /** @param typed controls that a visitor has typed in. */
@@ -52,6 +54,10 @@ export function createFormerInput({ document, navigator }: Window, typed: Contro
       return controls
     },
     takeBack,
-    ...held,
+    hold(taken) {
+      takeBack(taken)
+      held.hold()
+    },
+    release: held.release,
   }
 }

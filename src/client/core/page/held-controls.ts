@@ -20,7 +20,7 @@ export function createHeldControls(document: Document): HeldControls {
           control.tagName === 'OPTION' ? 'selected' : /^(?:check|radio)/.test(control.type) ? 'checked' : 'value'
         held.set(control, [name, Object.getOwnPropertyDescriptor(control, name)])
         const shown: unknown = Reflect.get(control, name)
-        Object.defineProperty(control, name, { configurable: true, get: () => shown, set: () => undefined })
+        Object.defineProperty(control, name, { configurable: true, get: () => shown, set: ignore })
       }
     },
     release() {
@@ -32,3 +32,5 @@ export function createHeldControls(document: Document): HeldControls {
     },
   }
 }
+
+function ignore(): void {}
