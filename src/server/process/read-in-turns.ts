@@ -10,7 +10,7 @@
  * | a client has sent `MOST_IN_ROUND` pipelined requests, or 16 times as many chunks of bodies | it is slow for `SLOW_MS`, and its connections are paused at once, with those of all slow clients |
  * | a slow client opens a connection                 | it is paused, too                                               |
  * | `GAP_MS` later, or as long as that round took    | some of one client go on, as `goOn` has it, and so on           |
- * | paused ones of a client have sent over `MOST_BYTES` | those with most are reset                                    |
+ * | paused ones of a client have sent over `MOST_BYTES`, or all over `MOST_OF_ALL` | those with most are reset          |
  *
  * Browsers and proxies do not pipeline. Others behind the address of a slow client wait with it, but their few bytes go first.
  *
@@ -30,6 +30,8 @@ const READ_BYTES = 32_768
 const FEW_BYTES = 4_096
 /** For one client: nobody waits longer than for 256 turns. Node reads 128 KiB at most of a paused connection. */
 const MOST_BYTES = 256 * READ_BYTES
+/** For all clients. */
+const MOST_OF_ALL = 8 * MOST_BYTES
 
 /** Another one in tests. */
 interface ReadingClock extends Pick<EventLoop, 'now' | 'nextTurn'> {
@@ -89,11 +91,15 @@ export function createReadingTurns({ now, nextTurn, later }: ReadingClock = CLOC
         forget(client)
       }
     }
+    shed(
+      [...slow].map(({ paused }) => paused),
+      MOST_OF_ALL,
+    )
     const next = [...slow].find(({ paused }) => paused.size > 0)
     if (next !== undefined) {
       slow.delete(next)
       slow.add(next)
-      shed(next.paused)
+      shed([next.paused], MOST_BYTES)
       readSome(next.paused)
     }
     if (slow.size > 0) rest()
@@ -160,14 +166,16 @@ function readSome(paused: Set<Socket>): void {
   }
 }
 
-function shed(paused: Set<Socket>): void {
+/** @param most bytes that they may have sent; beyond that, those with most are reset. */
+function shed(lines: readonly Set<Socket>[], most: number): void {
   let bytes = 0
-  for (const { readableLength } of paused) bytes += readableLength
-  if (bytes <= MOST_BYTES) return
-  for (const socket of [...paused].toSorted((one, other) => other.readableLength - one.readableLength)) {
-    if (bytes <= MOST_BYTES) return
+  for (const paused of lines) for (const { readableLength } of paused) bytes += readableLength
+  if (bytes <= most) return
+  const sockets = lines.flatMap((paused) => [...paused])
+  for (const socket of sockets.toSorted((one, other) => other.readableLength - one.readableLength)) {
+    if (bytes <= most) return
     bytes -= socket.readableLength
-    paused.delete(socket)
+    for (const paused of lines) paused.delete(socket)
     socket.resetAndDestroy()
   }
 }

@@ -145,6 +145,17 @@ describe('a client that pipelines many requests in one round', () => {
     expect(statesOf(large).match(/r/g)).toHaveLength(1)
   })
 
+  test('loses them, too, when those of all such clients hold more than that eight times', () => {
+    const { open, pipeline, gap } = setUp()
+    const sockets = Array.from({ length: 9 }, (_, at) => {
+      const own = Array.from({ length: MOST_CHUNKS }, () => open(`client ${at}`, CHUNK))
+      pipeline(own[0] as FakeSocket)
+      return own
+    }).flat()
+    gap()
+    expect(statesOf(sockets).match(/r/g)).toHaveLength(MOST_CHUNKS)
+  })
+
   test('has a paused connection stay so that Node reads on after an answer', () => {
     const { open, pipeline, gap } = setUp()
     const [one, two] = [open('a', CHUNK), open('a', CHUNK)]
