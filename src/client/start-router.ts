@@ -133,7 +133,7 @@ export function startRouter(options: StartOptions): StartedRouter {
     kind: () => (router.screen.fallback ?? router.screen.view.outcome)?.kind ?? '',
     marks: state.sessions,
     hasActions,
-    isFromCache: isFromCache(window) || isPrefetched(window),
+    ...arrivalOf(window),
     channel,
   })
   late?.then(
@@ -306,10 +306,14 @@ function isFromCache({ performance }: StartOptions['window']): boolean {
   return load?.type === 'back_forward' && load.transferSize === 0
 }
 
-/** Speculation rules have the browser ask for a document up to five minutes before the click. */
-function isPrefetched({ performance }: StartOptions['window']): boolean {
-  const [load] = performance.getEntriesByType('navigation') as PrefetchTiming[]
-  return load?.deliveryType === 'navigational-prefetch'
+/** How the document has come. Speculation rules have the browser ask for it up to five minutes before the click. */
+function arrivalOf(window: StartOptions['window']) {
+  const [load] = window.performance.getEntriesByType('navigation') as PrefetchTiming[]
+  const isOld = isFromCache(window)
+  return {
+    isFromCache: isOld || load?.deliveryType === 'navigational-prefetch',
+    isRedirected: !isOld && Boolean(load?.redirectCount),
+  }
 }
 
 /** https://wicg.github.io/nav-speculation/prefetch.html#performance-navigation-timing-extension */

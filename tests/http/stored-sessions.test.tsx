@@ -14,8 +14,6 @@ describe('a session on the server', () => {
     const answer = await post('signIn', 'ann')
     expect(answer.headers['set-cookie']).toEqual([
       expect.stringMatching(/^__Host-session=[\w-]{43}; Max-Age=10800; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
-      // For tabs, which a form before the scripts run tells nothing else.
-      expect.stringMatching(/^__Host-sessions\.changed=session:[\w.-]+; Max-Age=600; Path=\/; Secure; SameSite=Lax$/),
     ])
     const cookie = cookieOf(answer) ?? ''
     await get('/members/home', { cookie }).expect(200)
@@ -127,22 +125,8 @@ describe('a session that was ended from elsewhere', () => {
     const { get, post, signIn } = await memberSite()
     const cookie = await signIn('ann')
     const answer = await post('signOut', '', { cookie }).expect(303)
-    expect(answer.headers['set-cookie']).toEqual([
-      expect.stringContaining(`${COOKIE}=; Max-Age=0`),
-      expect.stringContaining('__Host-sessions.changed=session:-;'),
-    ])
+    expect(answer.headers['set-cookie']).toEqual([expect.stringContaining(`${COOKIE}=; Max-Age=0`)])
     await get('/members/home', { cookie }).expect(401)
-  })
-
-  test('is told to tabs by a cookie, only where the router has not asked', async () => {
-    const { call, post, signIn } = await memberSite()
-    const cookie = await signIn('ann')
-    const news = ({ headers }: { readonly headers: Record<string, unknown> }) =>
-      ((headers['set-cookie'] as string[] | undefined) ?? []).filter((line) => line.includes('sessions.changed'))
-    expect(news(await call('signIn', 'bob', {}))).toEqual([])
-    // Nothing has changed for tabs.
-    expect(news(await post('theme', 'dark', { cookie }))).toEqual([])
-    expect(news(await call('signOut', '', { cookie }))).toEqual([])
   })
 
   test('is left by a call with a document: the answer has no data, and loaders consume nothing for it', async () => {

@@ -5,8 +5,7 @@ import type { Logger } from 'pino'
 import type { LoaderContext } from '../api/loader-types.ts'
 import type { ReportInbox } from '../api/report-inbox.ts'
 import type { ClientAddress } from '../http/trusted-proxy.ts'
-import { CHANGES_COOKIE, NO_SESSION } from '../../shared/protocol/session-marks.ts'
-import { cookieLine, replaceCookie, sealedCookieName } from '../secrets/sealed-cookie.ts'
+import { NO_SESSION } from '../../shared/protocol/session-marks.ts'
 import { keepsSecureCookies } from '../secrets/secure-cookies.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import type { Audience } from './audience.ts'
@@ -25,9 +24,6 @@ import { AnswerHeaders, refuseLateVisitor, type CarryingAnswer } from './late-ch
 
 const PURPOSES = ['Purpose', 'Sec-Purpose']
 
-/** An answer may lead to a provider of identities, where a password is typed before the next document. */
-const CHANGES_SECONDS = 600
-
 /** What a loader context uses of its request. */
 interface LoaderRequest {
   readonly req: IncomingMessage
@@ -37,8 +33,6 @@ interface LoaderRequest {
   readonly pathname: string
   readonly record: { readonly route: string | undefined }
   readonly prefetch: boolean
-  /** Set if the router asks for route data. */
-  readonly data: object | undefined
   readonly clientAddress: ClientAddress
   readonly services: {
     readonly applicationSecrets: Secrets
@@ -56,7 +50,6 @@ interface LoaderRequest {
     | 'sharedBy'
     | 'noteOpening'
     | 'noteSession'
-    | 'sessions'
     | 'ofAddress'
     | 'ofLocals'
   >
@@ -198,16 +191,6 @@ export class RequestLoaderContext implements LoaderContext {
   noteSession(...noted: Parameters<NotedSessions['note']>): void {
     if (noted[1] !== NO_SESSION) refuseLateVisitor(this.#request, 'A session')
     this.#request.audience.noteSession(...noted)
-    this.#leaveChanges()
-  }
-
-  /** For tabs: only what the router asks for itself tells it of sessions. */
-  #leaveChanges(): void {
-    const { audience, data, res } = this.#request
-    const changed = audience.sessions?.marksOfChanged ?? ''
-    if (changed === '' || data !== undefined || res.headersSent) return
-    const name = sealedCookieName(CHANGES_COOKIE, this)
-    replaceCookie(this.headers, name, cookieLine(name, changed, CHANGES_SECONDS, false))
   }
 
   now(): number {

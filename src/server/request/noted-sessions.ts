@@ -78,11 +78,6 @@ export class NotedSessions {
     return writeSessionMarks(new Map([...this.#marks].filter(([, mark]) => usersIn(mark).length > 0)))
   }
 
-  /** Of these, those that the request has changed. */
-  get marksOfChanged(): string {
-    return writeSessionMarks(new Map([...this.#marks].filter(([name]) => this.#first?.has(name) === true)))
-  }
-
   /** Whether the request has ended the session of a user, or given it to another one. */
   get hasLeft(): boolean {
     if (this.#first === undefined) return false

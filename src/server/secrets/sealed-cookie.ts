@@ -240,10 +240,10 @@ export function replaceCookie(headers: Headers, name: string, line: string): voi
   for (const other of [...others, line]) headers.append('Set-Cookie', other)
 }
 
-/** @param maxAge seconds; 0 deletes the cookie. @param httpOnly whether scripts cannot read it. */
-export function cookieLine(name: string, value: string, maxAge: number, httpOnly = true): string {
+/** @param maxAge seconds; 0 deletes the cookie. */
+export function cookieLine(name: string, value: string, maxAge: number): string {
   const secure = name.startsWith(HOST_PREFIX)
-  return stringifySetCookie({ name, value, maxAge, path: '/', httpOnly, secure, sameSite: 'lax' })
+  return stringifySetCookie({ name, value, maxAge, path: '/', httpOnly: true, secure, sameSite: 'lax' })
 }
 
 /** The value as the next request will parse it. */

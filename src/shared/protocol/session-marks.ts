@@ -9,18 +9,11 @@
  * keyed hashes, of which two sessions of a user have one in common. An answer names the sessions that it has opened, and
  * browsers compare each with what they know of its name. Users decide who gets typed input back. Part of the head of route
  * data and of hydration data, if the request has opened a session before they are sent; otherwise a record, or a late fact,
- * follows. Event streams send those with users. Other answers, of handlers and of forms before the scripts run, leave what they have
- * changed in a cookie, for the next document.
+ * follows. Event streams send those with users.
  */
 
 /** Name of the event by which a stream tells `useEvents` the marks of its users, as a JSON text, before anything of theirs. */
 export const SESSIONS_EVENT = 'millrace:sessions'
-
-/**
- * Name of the cookie that holds the marks of changed sessions, behind `__Host-` and the base path, as those of sessions have them. The
- * router of the next document takes it.
- */
-export const CHANGES_COOKIE = 'sessions.changed'
 
 /** The mark of no session. */
 export const NO_SESSION = '-'

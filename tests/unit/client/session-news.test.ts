@@ -1,7 +1,7 @@
 /** What a tab takes for news of sessions of several kinds, whose user may go on by one of them. */
 import { expect, test, vi } from 'vitest'
 import { mergeMarks } from '../../../src/shared/protocol/session-marks.ts'
-import { createSessionNews, takeChanges } from '../../../src/client/core/page/session-news.ts'
+import { doubtSessions, createSessionNews } from '../../../src/client/core/page/session-news.ts'
 
 /** A tab whose document was made for these sessions. */
 function tabOf(marks: string) {
@@ -63,23 +63,19 @@ test('a page whose stream is refused asks the server, if it has opened a session
 })
 
 test.for([
-  ['account:-', '', 'account:- '],
-  ['account:b.bob~basket:+', '', 'account:b.bob ~basket:+ '],
-  ['account:-~basket:+', 'account:a.ann', '~basket:+ '],
-  ['account:-', 'account:-', undefined],
-  ['%', '', undefined],
-] as const)('a document takes "%s" from the cookie of an answer and, saying "%s", tells other tabs %s', (row) => {
-  const [changed, told, news] = row
-  const { window, channel, kept } = tabOf('account:a.ann')
+  ['account:a.ann', '', [['/*', true]]],
+  ['account:a.ann', 'basket:b.any', [['/*', true]]],
+  ['account:a.ann', 'account:a.ann', undefined],
+  ['account:a.ann', 'account:-', undefined],
+  ['account:-', '', undefined],
+  ['', '', undefined],
+] as const)('of a browser with "%s", a document that is redirected to, with "%s", has other tabs ask: %j', (row) => {
+  const [remembered, told, asked] = row
+  const { window, channel, kept } = tabOf(remembered)
+  const before = kept()
   channel.postMessage.mockClear()
-  const name = '__Host-sessions.changed'
-  Object.assign(window.document, {
-    cookie: `theme=x; ${name}=${changed === '%' ? '%' : encodeURIComponent(changed)}; other=y`,
-  })
-  takeChanges({ window, channel, marks: mergeMarks('', told) } as never)
-  expect(Reflect.get(window.document, 'cookie')).toBe(`${name}=;Path=/;Max-Age=0;Secure`)
-  expect(channel.postMessage.mock.calls).toEqual(news === undefined ? [] : [[`account:a.ann \n${news}`]])
-  expect(kept()).toContain(mergeMarks('account:a.ann ', news))
-  takeChanges({ window, channel, marks: '' } as never)
-  expect(channel.postMessage).toHaveBeenCalledTimes(news === undefined ? 0 : 1)
+  doubtSessions({ window, channel, marks: mergeMarks('', told) } as never)
+  expect(channel.postMessage.mock.calls).toEqual(asked === undefined ? [] : [asked])
+  // It takes the session for ended, and that is no news.
+  expect(kept()).toBe(asked === undefined ? before : before?.replace('account:a.ann', 'account:-'))
 })

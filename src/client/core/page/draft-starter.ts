@@ -1,6 +1,6 @@
 import { changesOf, mergeMarks } from '../../../shared/protocol/session-marks.ts'
 import type { Controls, DraftKeeper, DraftKeeperParts } from './drafts.ts'
-import { createSessionNews, takeChanges, type SessionNews } from './session-news.ts'
+import { createSessionNews, doubtSessions, type SessionNews } from './session-news.ts'
 
 // Other applications of this origin have another one.
 const STORAGE_KEY = `millrace:drafts${globalThis.MILLRACE_BASE_PATH || ''}`
@@ -17,6 +17,8 @@ export function createDraftStarter(
     readonly hasActions: () => boolean
     /** As for `createSessionNews`. */
     readonly isFromCache: boolean
+    /** Whether a redirect of this origin has led to the document. */
+    readonly isRedirected: boolean
     readonly channel: BroadcastChannel
   },
 ): DraftKeeper & Pick<SessionNews, 'follow'> & { pageSessions(): string } {
@@ -24,7 +26,7 @@ export function createDraftStarter(
   const { document } = window
   const typed: Controls = new WeakSet()
   const marks = mergeMarks('', parts.marks)
-  takeChanges({ ...parts, marks })
+  if (parts.isRedirected) doubtSessions({ ...parts, marks })
   const sessions = createSessionNews({ ...parts, marks, judge })
   let loading: Promise<void> | undefined
   let keeper: DraftKeeper | undefined

@@ -1,9 +1,7 @@
-import { CHANGES_COOKIE, changesOf, MARK, mergeMarks } from '../../../shared/protocol/session-marks.ts'
+import { changesOf, MARK, mergeMarks } from '../../../shared/protocol/session-marks.ts'
 
 // Other applications of this origin have other ones.
 const STORAGE_KEY = `millrace:sessions${globalThis.MILLRACE_BASE_PATH || ''}`
-const BASE = (globalThis.MILLRACE_BASE_PATH || '').slice(1).replaceAll('/', '~')
-const CHANGES = new RegExp(`(?:^|; )((?:__Host-)?${BASE && `${BASE}~`}${CHANGES_COOKIE})=([^;]*)`)
 const ASKED_MS = 10_000
 const MOST_ASKED = 5 // in that time; nobody signs in more often
 const EXPIRED = '?' // before the marks that other tabs get of a session that no user has left
@@ -160,21 +158,24 @@ function createFollowing({ opened, learn }: Learning, askAgain: (isFormer: boole
 }
 
 /**
- * Takes what an answer has changed that says nothing to tabs, of a handler or of a form before the scripts run, from the cookie that
- * it has left. What this document says of a session is newer.
+ * A redirect has led to this document, which says nothing of a session that the browser remembers: a handler may have ended it, and
+ * its own answer says nothing. Other tabs ask the server. The browser takes it for ended until an answer names it: pages that ask
+ * nothing must not show what its user has typed.
  */
-export function takeChanges({ window, channel, marks }: Pick<SessionNewsParts, 'window' | 'channel' | 'marks'>): void {
-  try {
-    const { document } = window
-    const [, pair = '', value = ''] = CHANGES.exec(document.cookie) ?? []
-    if (!pair) return
-    document.cookie = `${pair}=;Path=/;Max-Age=0${pair[0] === '_' ? ';Secure' : ''}`
-    const told = namesOf(marks)
-    const news = textOf(decodeURIComponent(value), (name) => !told.has(name))
-    if (news) tell({ window, channel }, keptMarks(window)[1], news)
-  } catch {
-    // It is forbidden, or not ours.
-  }
+export function doubtSessions({
+  window,
+  channel,
+  marks,
+}: Pick<SessionNewsParts, 'window' | 'channel' | 'marks'>): void {
+  const told = namesOf(marks)
+  const [since, kept] = keptMarks(window)
+  const ends = Array.from(kept.matchAll(MARK), ([, name, id]) => (id === '-' || told.has(name) ? '' : `${name}:- `))
+  const doubted = ends.join('')
+  if (!doubted) return
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
+  channel.postMessage(['/*', true])
+  // It is no news.
+  keepMarks(window, doubted, since)
 }
 
 /**
@@ -228,7 +229,7 @@ function namedOr(opened: string, all: string): string {
 }
 
 /** Tells the tabs that are open, and those that open later. */
-function tell({ window, channel }: Pick<SessionNewsParts, 'window' | 'channel'>, former: string, news: string): void {
+function tell({ window, channel }: SessionNewsParts, former: string, news: string): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches its own origin only
   channel.postMessage(`${former}\n${news}`)
   keepMarks(window, news)
@@ -282,14 +283,14 @@ function keptMarks(window: Window): readonly [since: number, marks: string] {
   }
 }
 
-function keepMarks(window: Window, news: string): void {
+function keepMarks(window: Window, news: string, since = Date.now()): void {
   const [, former] = keptMarks(window)
   const marks = mergeMarks(former, news)
   if (marks === former) return
   try {
     const { localStorage } = window
     try {
-      localStorage.setItem(STORAGE_KEY, `${Date.now()} ${marks}`)
+      localStorage.setItem(STORAGE_KEY, `${since} ${marks}`)
     } catch {
       // It is full. What it holds of them is not true any more.
       localStorage.removeItem(STORAGE_KEY)

@@ -12,7 +12,7 @@ const NAMES = [
   'AWSALB(?:TG)?(?:CORS)?|BIGipServer.*|ARRAffinity(?:SameSite)?|GCLB|SERVERID|TS[0-9a-f]{6,}',
   '__cf_bm|_cfuvid|cf_clearance|__cflb|(?:visid_incap|incap_ses|nlbi)_[\\w-]+|ak_bmsc|bm_s[vz]|_abck|datadome',
   // Consent, CSRF tokens, and our own messages.
-  '[\\w-]*consent|euconsent-v2|Optanon\\w+|[\\w.-]*(?:csrf|xsrf)(?:[_-]?(?:token|secret))?|.*\\.flash|sessions\\.changed',
+  '[\\w-]*consent|euconsent-v2|Optanon\\w+|[\\w.-]*(?:csrf|xsrf)(?:[_-]?(?:token|secret))?|.*\\.flash',
 ]
 const NO_SESSION = new RegExp(`^(?:${NAMES.join('|')})$`, 'i')
 
