@@ -15,7 +15,7 @@ const MOST_ARCHIVE_BYTES = 1_755_000 // of these, the handbook with its referenc
 const MOST_FILES = 28
 const LONGEST_LINK = 500 // of a file that only hands an installed package on
 const MOST_INSTALLED_BYTES = 110_000_000
-const MOST_OUTPUT_BYTES = 4_030_000
+const MOST_OUTPUT_BYTES = 4_040_000
 const MOST_PRODUCTION_PACKAGES = 32
 const MOST_PRODUCTION_BYTES = 35_000_000
 
