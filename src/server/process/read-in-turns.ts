@@ -1,7 +1,7 @@
 /**
  * Reads the connections of clients in turns that pipeline many requests.
  *
- * Node parses all that one read has brought, 64 KiB, and makes the objects of up to 2,500 requests of it, even if the first one ends
+ * Node parses all that one read has brought, 64 KiB, and makes the objects of up to 3,500 requests of it, even if the first one ends
  * the connection: 30 ms and more. libuv reads every connection that has sent something before it looks at anything else. So
  * with twenty connections, one client kept everybody waiting for seconds, at 30 Mbit/s.
  *
